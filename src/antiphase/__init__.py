@@ -1,0 +1,40 @@
+"""antiphase: run, check and time warp-pipelined AMD GPU kernels with no GPU.
+
+The public names are loaded on first use, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from antiphase.asm import Program as Program
+    from antiphase.asm import load as load
+    from antiphase.asm import parse as parse
+    from antiphase.frontends import compile_kernel as compile_kernel
+    from antiphase.frontends import launch_asm as launch
+
+__version__ = "0.1.0"
+
+# Public name: the module that has it, and its name there.
+_PUBLIC = {
+    "Program": ("antiphase.asm", "Program"),
+    "compile_kernel": ("antiphase.frontends", "compile_kernel"),
+    "launch": ("antiphase.frontends", "launch_asm"),
+    "load": ("antiphase.asm", "load"),
+    "parse": ("antiphase.asm", "parse"),
+}
+
+__all__ = ["Program", "__version__", "compile_kernel", "launch", "load", "parse"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'antiphase' has no attribute {name!r}")
+    module, attribute = _PUBLIC[name]
+    return getattr(importlib.import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

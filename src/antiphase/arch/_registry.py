@@ -1,0 +1,90 @@
+"""The targets, built once from the data files."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from antiphase.arch._facts import Fact, TargetEntry, read_facts, read_targets
+from antiphase.arch._target import Target
+from antiphase.errors import UserError
+
+
+def target(name: str) -> Target:
+    """The target of that name ("gfx942"; letter case does not matter).
+
+    Raises UserError, with the nearest names, if there is none.
+    """
+    found = _by_name().get(name.lower())
+    if found is not None:
+        return found
+    near = _nearest(name)
+    guess = f"did you mean {' or '.join(near)}? " if near else ""
+    raise UserError(f"unknown target {name!r}", remedy=f"{guess}known targets: {', '.join(_by_name())}")
+
+
+def targets() -> tuple[Target, ...]:
+    """Every known target, runnable ones first."""
+    return tuple(_by_name().values())
+
+
+def runnable_target(name: str) -> Target:
+    """The target of that name if the emulator can run kernels for it.
+
+    Raises UserError naming the runnable targets otherwise.
+    """
+    found = target(name)
+    if found.runnable:
+        return found
+    names = ", ".join(each.name for each in targets() if each.runnable)
+    raise UserError(
+        f"target {found.name} ({found.generation}) is listed but kernels for it cannot be run yet",
+        remedy=f"compile for one of: {names}",
+    )
+
+
+def _nearest(name: str) -> list[str]:
+    """A few targets whose own name, or one of whose products, begins like `name` or else looks like it."""
+    spellings = {each.name: each.name for each in targets()}
+    spellings |= {product.lower(): each.name for each in targets() for product in each.products}
+    lower = name.lower()
+    begin = [spelling for spelling in spellings if lower and spelling.startswith(lower)]
+    close = begin or difflib.get_close_matches(lower, spellings, n=3)
+    return list(dict.fromkeys(spellings[spelling] for spelling in close))[:4]
+
+
+@cache
+def _by_name() -> dict[str, Target]:
+    entries = read_targets()
+    facts = read_facts(entries)
+    return {name: _build(name, entry, facts) for name, entry in entries.items()}
+
+
+def _build(name: str, entry: TargetEntry, facts: tuple[Fact, ...]) -> Target:
+    own: dict[str, Fact] = {}
+    for fact in facts:
+        if name not in fact.scope:
+            continue
+        if fact.about in own:
+            raise ValueError(f"two facts about {fact.about} hold for {name}")
+        own[fact.about] = fact
+    # A fact need not be about a field: the reference holds more than the emulator computes with.
+    values: dict[str, Any] = {
+        about: fact.value for about, fact in own.items() if about in Target.__struct_fields__
+    }
+    try:
+        return msgspec.convert(
+            {
+                "name": name,
+                "generation": entry.generation,
+                "runnable": entry.runnable,
+                "facts": own,
+                **values,
+            },
+            Target,
+        )
+    except msgspec.ValidationError as error:
+        raise ValueError(f"facts about {name}: {error}") from error

@@ -1,0 +1,65 @@
+"""Modifiers after the operands (`offset:16`, `sc0`, `quad_perm:[1,0,3,2]`): known names, reading and writing.
+
+Names are those of LLVM's AMDGPUModifierSyntax for gfx9 to gfx12, and of gfx1250's assembler text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from antiphase.asm._operands import parse_int
+
+ModifierValue = bool | int | str | tuple[int, ...]
+
+_FLAG_NAMES = (
+    "glc slc dlc scc sc0 sc1 nt nv lds offen idxen addr64 tfe lwe gds d16 a16 r128 da unorm high clamp done "
+    "row_mirror row_half_mirror scale_offset matrix_a_reuse matrix_b_reuse"
+)
+_VALUED_NAMES = (
+    "offset offset0 offset1 op_sel op_sel_hi neg_lo neg_hi neg abs mul div quad_perm dpp8 row_shl row_shr "
+    "row_ror row_share row_xmask row_bcast row_newbcast wave_shl wave_shr wave_rol wave_ror row_mask "
+    "bank_mask bound_ctrl fi dst_sel dst_unused src0_sel src1_sel cbsz abid blgp byte_sel bitop3 index_key "
+    "th scope dmask dim format dfmt nfmt wait_vdst wait_exp wait_va_vdst wait_vm_vsrc matrix_a_fmt "
+    "matrix_b_fmt "
+    "matrix_a_scale matrix_b_scale matrix_a_scale_fmt matrix_b_scale_fmt"
+)
+FLAGS = frozenset(_FLAG_NAMES.split())
+VALUED = frozenset(_VALUED_NAMES.split())
+# Flags of instructions without operands, as in `buffer_wbl2 sc1`. Not all flags: a16 is a register, too.
+_LEADING = frozenset(("glc", "slc", "dlc", "sc0", "sc1", "nt", "nv"))
+_HEX = frozenset(("row_mask", "bank_mask", "bitop3", "dmask"))  # LLVM prints these in hex
+
+_VALUED = re.compile(r"(\w+):(.+)", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z_]\w*(?:\([^()]*\))?|\[[\w\s,]*\]")
+
+
+def is_modifier(token: str, first: bool) -> bool:
+    """Whether a token where an operand could stand is a modifier. first: no operand came before it."""
+    return (first and token in _LEADING) or _VALUED.fullmatch(token) is not None
+
+
+def parse_modifier(token: str) -> tuple[str, ModifierValue]:
+    """(name, value) of one modifier token. ValueError for a name not known or a value not readable."""
+    if token in FLAGS:
+        return token, True
+    match = _VALUED.fullmatch(token)
+    if match is None or match[1] not in VALUED:
+        raise ValueError(f"unknown modifier '{token}'")
+    name, text = match[1], match[2].strip()
+    try:
+        if text.startswith("[") and text.endswith("]"):
+            return name, tuple(parse_int(part.strip()) for part in text[1:-1].split(","))
+        return name, parse_int(text)
+    except ValueError:
+        if _WORD.fullmatch(text) is None:
+            raise ValueError(f"cannot read the modifier '{token}'") from None
+        return name, re.sub(r"\s+", "", text)
+
+
+def modifier_text(name: str, value: ModifierValue) -> str:
+    """One modifier as the assembler reads it."""
+    if value is True:
+        return name
+    if isinstance(value, tuple):
+        return f"{name}:[{','.join(map(str, value))}]"
+    return f"{name}:{value:#x}" if name in _HEX and isinstance(value, int) else f"{name}:{value}"

@@ -1,0 +1,104 @@
+"""A parsed assembly file: kernels of typed instructions, and the text around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from antiphase.asm._blocks import Block, build_blocks
+from antiphase.asm._instruction import Instruction
+from antiphase.asm._metadata import KernelMetadata
+from antiphase.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One kernel.
+
+    instructions: in text order, the 256-byte preload prologue of gfx942 and gfx950 included.
+    labels: label -> index of the instruction it stands before (their number for a label after the last one).
+    descriptor: `.amdhsa_<name>` values by name; names the file leaves out are left out here, and so is
+    inst_pref_size where it is an expression (it only helps prefetch).
+    markers: (instruction index, text) of each comment `; antiphase: text`, before that instruction.
+    """
+
+    name: str
+    instructions: tuple[Instruction, ...]
+    labels: Mapping[str, int]
+    blocks: tuple[Block, ...]
+    descriptor: Mapping[str, int]
+    metadata: KernelMetadata
+    markers: tuple[tuple[int, str], ...] = ()
+
+    def _edited(self, changes: Mapping[int, Sequence[Instruction]], file: str) -> Kernel:
+        count = len(self.instructions)
+        if beyond := sorted(i for i in changes if not 0 <= i < count):
+            raise UserError(
+                f"kernel '{self.name}' has {count} instructions, no number {beyond[0]}", file=file
+            )
+        new: list[Instruction] = []
+        moved: list[int] = []  # old index -> new index
+        for index, old in enumerate(self.instructions):
+            moved.append(len(new))
+            if index in changes:
+                new += [replace(one, line=old.line, loc=old.loc) for one in changes[index]]
+            else:
+                new.append(old)
+        moved.append(len(new))
+        labels = {label: moved[index] for label, index in self.labels.items()}
+        return replace(
+            self,
+            instructions=tuple(new),
+            labels=labels,
+            blocks=build_blocks(new, labels, file),
+            markers=tuple((moved[index], text) for index, text in self.markers),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A whole assembly file.
+
+    name: file name, for messages. target: processor, such as 'gfx942'.
+    lines: (line number, text) of the file; text None stands for the kernel instructions of that line.
+    """
+
+    name: str
+    target: str
+    kernels: tuple[Kernel, ...]
+    lines: tuple[tuple[int, str | None], ...]
+
+    def kernel(self, name: str | None = None) -> Kernel:
+        """The kernel called `name`; without a name, the only one. UserError lists the names otherwise."""
+        found = [kernel for kernel in self.kernels if name in (None, kernel.name)]
+        if len(found) == 1:
+            return found[0]
+        names = ", ".join(kernel.name for kernel in self.kernels)
+        what = f"no kernel '{name}'" if name is not None else f"{len(found)} kernels and none was named"
+        raise UserError(what, file=self.name, remedy=f"choose one of: {names}")
+
+    def text(self) -> str:
+        """The file as text: instruction lines made from their fields, all other lines as they were."""
+        at: dict[int, list[str]] = {}
+        for kernel in self.kernels:
+            for instruction in kernel.instructions:
+                at.setdefault(instruction.line, []).append(f"\t{instruction.text()}")
+        rows: list[str] = []
+        for number, text in self.lines:
+            rows += at.get(number, []) if text is None else [text]
+        return "\n".join(rows) + "\n"
+
+    def edit(self, changes: Mapping[int, Sequence[Instruction]], kernel: str | None = None) -> Program:
+        """A new Program with instructions of one kernel replaced: index -> its successors (() deletes).
+
+        New instructions take line and loc of the one they replace. Labels and markers keep their places: one
+        before a deleted instruction then stands before the next. UserError for an index the kernel lacks.
+        """
+        old = self.kernel(kernel)
+        new = old._edited(changes, self.name)
+        return replace(self, kernels=tuple(new if one is old else one for one in self.kernels))
+
+    def without(self, indices: int | Iterable[int], kernel: str | None = None) -> Program:
+        """A new Program with these instructions of one kernel deleted."""
+        chosen = (indices,) if isinstance(indices, int) else indices
+        return self.edit(dict.fromkeys(chosen, ()), kernel)

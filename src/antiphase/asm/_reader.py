@@ -1,0 +1,158 @@
+"""Assembly text to Program: splits lines into labels, instructions, directives, comments and markers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from antiphase.asm._blocks import build_blocks
+from antiphase.asm._directives import COMMENT
+from antiphase.asm._program import Kernel, Program
+from antiphase.asm._unit import Body, Unit
+from antiphase.errors import UserError
+
+_LABEL = re.compile(r'\s*(?:"([^"]+)"|([A-Za-z_.$][\w.$@]*)):(?!:)')
+_ASSIGNMENT = re.compile(r"([A-Za-z_.$][\w.$]*)\s*=(?!=)")
+_MARKER = re.compile(r"(?:;|//)\s*antiphase:(.*)")
+_CUT_SHORT = "the file may be cut short"
+
+
+class _Reader:
+    """Feeds a Unit line by line, and keeps the lines as Program.lines wants them."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.unit = Unit(text, name)
+        self.lines: list[tuple[int, str | None]] = []
+        self.open_comment: int | None = None  # line of a /* not closed yet
+        for number, row in enumerate(text.removesuffix("\n").split("\n"), 1):
+            if self.unit.open_metadata is not None and not row.lstrip().startswith(".end_amdgpu_metadata"):
+                self.unit.open_metadata[1].append((number, row))
+                self.lines.append((number, row))
+            else:
+                self._line(number, row)
+
+    def _line(self, number: int, row: str) -> None:
+        if self.open_comment is not None:
+            self._code(number, row, self._without_comments(number, row))
+        elif "antiphase:" in row and '"' not in row and (match := _MARKER.search(row)):
+            self._marker(number, row, match)
+        elif row.lstrip().startswith(".") and not _LABEL.match(row):
+            self.unit.directive(number, row.lstrip())
+            self.lines.append((number, row))
+        else:
+            self._code(number, row, self._without_comments(number, row))
+
+    def _marker(self, number: int, row: str, match: re.Match[str]) -> None:
+        """A stage marker gets a line of its own, before the instruction it trails, so that it outlives it."""
+        if before := row[: match.start()].strip():
+            self._line(number, before)
+        trails = bool(before) and self.lines[-1][1] is None
+        self.unit.marker(match[1].strip(), trails)
+        self.lines.insert(len(self.lines) - trails, (number, f"\t{match[0]}"))
+
+    def _without_comments(self, number: int, row: str) -> str:
+        if self.open_comment is not None:
+            _, closed, row = row.partition("*/")
+            if not closed:
+                return ""
+            self.open_comment = None
+        if ";" in row or "/" in row:
+            for match in COMMENT.finditer(row):
+                if match[0].startswith("/*") and not match[0].endswith("*/"):
+                    self.open_comment = number
+            row = COMMENT.sub(" ", row)
+        return row.strip()
+
+    def _code(self, number: int, row: str, code: str) -> None:
+        """A line of labels, an instruction or directive, both, or neither."""
+        rest = code
+        while match := _LABEL.match(rest):
+            self.unit.label(number, match[1] or match[2])
+            rest = rest[match.end() :].lstrip()
+        if rest.startswith("."):
+            self.unit.directive(number, rest)
+        elif match := _ASSIGNMENT.match(rest):
+            self.unit.define(match[1], rest[match.end() :])
+        elif rest and not rest.startswith("#") and self.unit.instruction(number, rest):
+            if rest != code:
+                self.lines.append((number, code[: len(code) - len(rest)].rstrip()))
+            self.lines.append((number, None))
+            return
+        self.lines.append((number, row))
+
+
+def _check_closed(unit: Unit) -> None:
+    if unit.open_metadata is not None:
+        raise unit.error("the .amdgpu_metadata block is not closed", unit.open_metadata[0], _CUT_SHORT)
+    if unit.open_descriptor is not None:
+        name, line = unit.open_descriptor
+        raise unit.error(f"the descriptor of '{name}' is not closed", line, _CUT_SHORT)
+    if not unit.descriptors:
+        raise UserError("no kernel: the file has no .amdhsa_kernel block", file=unit.name, remedy=_CUT_SHORT)
+    if use := unit.undefined():
+        name, instruction = use
+        raise unit.error(
+            f"unknown operand '{name}' in '{instruction.text()}'",
+            instruction.line,
+            "no label or symbol has that name",
+        )
+
+
+def _kernel(body: Body, unit: Unit) -> Kernel:
+    if not any(one.mnemonic.startswith("s_endpgm") for one in body.instructions):
+        raise UserError(f"kernel '{body.name}' has no s_endpgm", file=unit.name, remedy=_CUT_SHORT)
+    if body.name not in unit.metadata:
+        raise UserError(
+            f"kernel '{body.name}' has no entry in an .amdgpu_metadata block",
+            file=unit.name,
+            remedy=_CUT_SHORT,
+        )
+    return Kernel(
+        body.name,
+        tuple(body.instructions),
+        body.labels,
+        build_blocks(body.instructions, body.labels, unit.name),
+        unit.descriptors[body.name],
+        unit.metadata[body.name],
+        tuple(body.markers),
+    )
+
+
+def parse(text: str, name: str = "<string>", target: str | None = None) -> Program:
+    """Assembly text, as LLVM prints it for AMDGPU, to a Program.
+
+    name: file name, for messages. target: processor, such as 'gfx942'; needed if .amdgcn_target is missing.
+    UserError, with file, line and text: a line it cannot read, a file cut short, no kernel, another target.
+    Functions that are not kernels are checked and kept as text; they are not in `Program.kernels`.
+    """
+    reader = _Reader(text, name)
+    unit = reader.unit
+    if reader.open_comment is not None:
+        raise unit.error("the comment '/*' is not closed", reader.open_comment, _CUT_SHORT)
+    _check_closed(unit)
+    if missing := [kernel for kernel in unit.descriptors if kernel not in unit.bodies]:
+        raise UserError(f"kernel '{missing[0]}' has a descriptor and no code", file=name, remedy=_CUT_SHORT)
+    if unit.target is None and target is None:
+        raise UserError("no .amdgcn_target in the file", file=name, remedy="name the target, such as gfx942")
+    if unit.target is not None and target not in (None, unit.target):
+        raise UserError(f"the file is for {unit.target}, not for {target}", file=name)
+    kernels = tuple(_kernel(body, unit) for body in unit.bodies.values() if body.is_kernel)
+    return Program(name, unit.target or target or "", kernels, tuple(reader.lines))
+
+
+def load(path: str | Path, target: str | None = None) -> Program:
+    """The Program of an assembly file. UserError for one missing, unreadable or not text; else as `parse`."""
+    name = str(path)
+    try:
+        content = Path(path).read_bytes()
+    except OSError as problem:
+        raise UserError(f"cannot open: {problem.strerror}", file=name) from None
+    if content.startswith(b"\x7fELF"):
+        raise UserError("this is a code object", file=name, remedy="disassemble it or pass the .s text")
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise UserError("this is not a text file", file=name, remedy="pass the .s text of a kernel")
+    return parse(text, name, target)

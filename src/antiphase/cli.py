@@ -1,0 +1,177 @@
+"""The `antiphase` command. Thin: a command imports what it needs when it runs, so that --help stays quick."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import IO
+
+import click
+
+from antiphase import __version__
+from antiphase.errors import AntiphaseError, UserError
+
+USER_ERROR = 2
+# As a shell reports death by SIGINT and by SIGPIPE.
+INTERRUPTED = 130
+READER_GONE = 141
+_DEFAULT_TARGET = "gfx942"
+
+_json_option = click.option(
+    "--json",
+    "json_to",
+    type=click.File("w"),
+    metavar="FILE",
+    help="Write one JSON object to FILE instead of text; - is standard output.",
+)
+_target_option = click.option(
+    "--target",
+    default=_DEFAULT_TARGET,
+    show_default=True,
+    metavar="TARGET",
+    help="GPU target; see antiphase arch list.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="antiphase", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Run, check and time warp-pipelined AMD GPU kernels with no GPU."""
+
+
+@cli.command()
+@_target_option
+@_json_option
+def demo(target: str, json_to: IO[str] | None) -> int | None:
+    """Compile a warp-pipelined GEMM, run it on the CPU and show its two wave groups."""
+    from antiphase import arch
+
+    name = arch.runnable_target(target).name
+    from antiphase._demo import run_demo
+
+    with contextlib.redirect_stdout(json_to) if json_to else contextlib.nullcontext():
+        return run_demo(name, json=json_to is not None)
+
+
+@cli.command(context_settings={"allow_interspersed_args": False})
+@_target_option
+@click.argument("script", metavar="SCRIPT.py")
+@click.argument("args", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
+def run(target: str, script: str, args: tuple[str, ...]) -> int | None:
+    """Run an unmodified Triton script with its kernels executed on the CPU as TARGET would execute them."""
+    from antiphase import arch
+
+    name = arch.runnable_target(target).name
+    if not os.path.isfile(script):
+        raise UserError("no such script", file=script, remedy="give the path of a Python file")
+    from antiphase.frontends import run_script
+
+    return run_script(script, list(args), name)
+
+
+@cli.command()
+@_json_option
+def doctor(json_to: IO[str] | None) -> int:
+    """Say what is installed, what each missing piece would enable, and how to install it."""
+    from antiphase.doctor import diagnose
+    from antiphase.report import doctor as report
+    from antiphase.report import terminal
+
+    diagnosis = diagnose()
+    if json_to:
+        _write_json(report.as_json(diagnosis), json_to)
+    else:
+        report.print_doctor(diagnosis, terminal())
+    return 0 if diagnosis.ok else 1
+
+
+@cli.group()
+def arch() -> None:
+    """The architecture reference: targets and the source of every value."""
+
+
+@arch.command("list")
+@_json_option
+def arch_list(json_to: IO[str] | None) -> None:
+    """List the targets."""
+    from antiphase import arch as reference
+    from antiphase.report import arch as report
+    from antiphase.report import terminal
+
+    if json_to:
+        _write_json(report.targets_as_json(reference.targets()), json_to)
+    else:
+        report.print_targets(reference.targets(), terminal())
+
+
+@arch.command("show")
+@click.argument("target")
+@_json_option
+def arch_show(target: str, json_to: IO[str] | None) -> None:
+    """Show what is known about TARGET, each value with its evidence and source."""
+    from antiphase import arch as reference
+    from antiphase.report import arch as report
+    from antiphase.report import terminal
+
+    found = reference.target(target)
+    if json_to:
+        _write_json(report.target_as_json(found), json_to)
+    else:
+        report.print_target(found, terminal())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status.
+
+    2 after an error the user can mend, 130 after Ctrl-C, 141 if the reader of our output left.
+    """
+    if "_ANTIPHASE_COMPLETE" in os.environ:
+        cli.main(prog_name="antiphase")
+    # Not click's own main: it turns an EOFError of the user's script into an abort, and EPIPE into status 1.
+    try:
+        with cli.make_context("antiphase", list(sys.argv[1:] if arguments is None else arguments)) as context:
+            status = cli.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except UserError as error:
+        return _complain("error", str(error))
+    except AntiphaseError as error:
+        return _complain("unsupported", str(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return USER_ERROR
+    except click.ClickException as error:
+        return _complain("error", _usage(error))
+    except KeyboardInterrupt:
+        print("antiphase: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away; a second failing flush at exit would print a traceback.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
+    return status if isinstance(status, int) else 0
+
+
+def _complain(kind: str, message: str) -> int:
+    print(f"antiphase: {kind}: {' '.join(message.split())}", file=sys.stderr)
+    return USER_ERROR
+
+
+def _usage(error: click.ClickException) -> str:
+    message = error.format_message().rstrip(".?")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{message}; try {context.command_path} --help" if context else message
+
+
+def _write_json(value: object, stream: IO[str]) -> None:
+    import json
+
+    json.dump(value, stream, indent=2, ensure_ascii=False)
+    stream.write("\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

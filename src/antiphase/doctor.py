@@ -1,0 +1,192 @@
+"""What this machine has of the things antiphase uses. Gathers data; `report.doctor` words it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from antiphase._paths import cache_directory
+
+State = Literal["ok", "missing", "unsuitable"]
+"""ok: present and usable; missing: not there; unsuitable: there, but not as antiphase needs it."""
+
+# Lowest usable version of each package antiphase cannot run without, as pyproject asks for.
+_REQUIRED_PACKAGES = {
+    "click": (8, 2),
+    "llvmlite": (0, 50),
+    "ml-dtypes": (0, 5),
+    "msgspec": (0, 19),
+    "numpy": (1, 26),
+    "pyelftools": (0, 31),
+    "rich": (13, 7),
+}
+_TRITON = (3, 9, 0)
+_OBJDUMP = 22
+_CPU_FEATURES = ("avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512vl")
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """One thing antiphase uses. found: its version or path, empty if none. problem: what is wrong with it."""
+
+    name: str
+    required: bool
+    state: State
+    found: str = ""
+    problem: str = ""
+
+
+class Machine(msgspec.Struct, frozen=True):
+    """The host.
+
+    cores: usable by this process. memory_gib: installed, 0 if unknown.
+    cpu_features: of those that speed up translated code, the ones this CPU has.
+    """
+
+    system: str
+    cpu: str
+    cores: int
+    memory_gib: float
+    cpu_features: tuple[str, ...]
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """The state of this installation. ok: nothing required is missing or unsuitable."""
+
+    ok: bool
+    version: str
+    machine: Machine
+    pieces: tuple[Piece, ...]
+
+
+def diagnose() -> Diagnosis:
+    """Look at this machine. Imports no package it looks for; makes the cache directory if need be."""
+    from antiphase import __version__
+
+    pieces = (_python(), *_packages(), _triton(), _torch(), _objdump(), _tinygrad(), _cache())
+    broken = any(piece.required and piece.state != "ok" for piece in pieces)
+    return Diagnosis(not broken, __version__, _machine(), pieces)
+
+
+def _python() -> Piece:
+    version = platform.python_version()
+    if _version_tuple(version) >= (3, 11):
+        return Piece("python", True, "ok", version)
+    return Piece("python", True, "unsuitable", version, "older than 3.11")
+
+
+def _packages() -> Iterator[Piece]:
+    for name, lowest in _REQUIRED_PACKAGES.items():
+        version = _installed(name)
+        if version is None:
+            yield Piece(name, True, "missing")
+        elif _version_tuple(version) < lowest:
+            yield Piece(name, True, "unsuitable", version, f"older than {'.'.join(map(str, lowest))}")
+        else:
+            yield Piece(name, True, "ok", version)
+
+
+def _triton() -> Piece:
+    version = _installed("triton")
+    if version is None:
+        return Piece("triton", False, "missing")
+    if _version_tuple(version) != _TRITON:
+        return Piece("triton", False, "unsuitable", version, f"not {'.'.join(map(str, _TRITON))}")
+    return Piece("triton", False, "ok", version)
+
+
+def _torch() -> Piece:
+    version = _installed("torch")
+    return Piece("torch", False, "missing") if version is None else Piece("torch", False, "ok", version)
+
+
+def _objdump() -> Piece:
+    """The newest llvm-objdump on PATH, plain or with Debian's version suffix."""
+    names = [f"llvm-objdump-{major}" for major in range(_OBJDUMP + 10, _OBJDUMP - 1, -1)]
+    paths = [path for name in (*names, "llvm-objdump") if (path := shutil.which(name))]
+    if not paths:
+        return Piece("llvm-objdump", False, "missing")
+    path = paths[0]
+    try:
+        output = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20).stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Piece("llvm-objdump", False, "unsuitable", path, f"does not run ({error})")
+    match = re.search(r"LLVM version (\d+)[\d.]*", output)
+    if match is None or int(match[1]) < _OBJDUMP:
+        version = match[0] if match else "unknown version"
+        return Piece("llvm-objdump", False, "unsuitable", f"{path}, {version}", f"older than LLVM {_OBJDUMP}")
+    return Piece("llvm-objdump", False, "ok", f"{path}, {match[0]}")
+
+
+def _tinygrad() -> Piece:
+    """A checkout of tinygrad named by TINYGRAD: its emulator is among its tests, not in its wheel."""
+    chosen = os.environ.get("TINYGRAD")
+    if not chosen:
+        return Piece("tinygrad checkout", False, "missing")
+    if not (Path(chosen) / "test" / "mockgpu" / "amd" / "emu.py").is_file():
+        return Piece("tinygrad checkout", False, "unsuitable", chosen, "has no test/mockgpu/amd/emu.py")
+    return Piece("tinygrad checkout", False, "ok", chosen)
+
+
+def _cache() -> Piece:
+    directory = cache_directory()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        return Piece(
+            "cache directory", False, "unsuitable", str(directory), f"not writable ({error.strerror})"
+        )
+    return Piece("cache directory", False, "ok", str(directory))
+
+
+def _machine() -> Machine:
+    cpu, flags = _cpuinfo()
+    return Machine(
+        system=f"{platform.system()} {platform.machine()}",
+        cpu=cpu,
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        memory_gib=_memory_gib(),
+        cpu_features=tuple(feature for feature in _CPU_FEATURES if feature in flags),
+    )
+
+
+def _cpuinfo() -> tuple[str, frozenset[str]]:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.processor() or "unknown", frozenset()
+    fields = dict(re.findall(r"^([^\t:]+?)\s*: (.*)$", text, re.MULTILINE))
+    return fields.get("model name", platform.processor() or "unknown"), frozenset(
+        fields.get("flags", "").split()
+    )
+
+
+def _memory_gib() -> float:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (OSError, ValueError):
+        return 0.0
+
+
+def _installed(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _version_tuple(version: str) -> tuple[int, ...]:
+    """The leading numbers of a version: 3.9.0+git1 is (3, 9, 0)."""
+    numbers = re.match(r"\d+(?:\.\d+)*", version)
+    return tuple(int(part) for part in numbers[0].split(".")) if numbers else ()

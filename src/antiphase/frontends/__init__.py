@@ -1,0 +1,22 @@
+"""Ways in: compile Triton and Gluon kernels, run Triton scripts, launch assembly text on arrays."""
+
+from antiphase.frontends._assembly import launch_asm
+from antiphase.frontends._compile import Compiled, compile_kernel
+from antiphase.frontends._launch import RunOptions
+from antiphase.frontends._script import run_script, triton_on_cpu
+from antiphase.frontends._tensor import Tensor, empty, tensor, zeros
+from antiphase.frontends._types import triton_type
+
+__all__ = [
+    "Compiled",
+    "RunOptions",
+    "Tensor",
+    "compile_kernel",
+    "empty",
+    "launch_asm",
+    "run_script",
+    "tensor",
+    "triton_on_cpu",
+    "triton_type",
+    "zeros",
+]

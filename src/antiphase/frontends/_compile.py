@@ -1,0 +1,170 @@
+"""Triton and Gluon kernels to AMDGPU text, with no GPU, no ROCm and no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from antiphase import arch, asm
+from antiphase.errors import UserError
+
+if TYPE_CHECKING:
+    from triton.backends.compiler import GPUTarget
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A kernel compiled for one target.
+
+    name: the kernel's symbol.
+    asm: the whole amdgcn text.
+    shared: bytes of dynamic LDS a workgroup needs, which the text itself does not say.
+    signature: argument name to Triton type, in launch order, constexprs left out.
+    metadata: everything Triton records about the compilation.
+    """
+
+    name: str
+    asm: str = field(repr=False)
+    shared: int
+    num_warps: int
+    wave_size: int
+    target: str
+    signature: Mapping[str, str]
+    metadata: Mapping[str, Any] = field(repr=False)
+
+    @cached_property
+    def program(self) -> asm.Program:
+        """The text, parsed."""
+        return asm.parse(self.asm, name=self.name, target=self.target)
+
+    @property
+    def threads_per_workgroup(self) -> int:
+        return self.num_warps * self.wave_size
+
+
+def gpu_target(name: str) -> GPUTarget:
+    """Triton's own target record for `name`; UserError for a name that antiphase does not know."""
+    target = arch.target(name)
+    require_triton()
+    from triton.backends.compiler import GPUTarget
+
+    return GPUTarget("hip", target.name, target.default_wave_size)
+
+
+def require_triton() -> None:
+    """UserError with the install command where Triton is missing."""
+    try:
+        import triton  # noqa: F401
+    except ImportError as error:
+        raise UserError("Triton is not installed", remedy="pip install 'antiphase[triton]'") from error
+
+
+def compile_kernel(
+    fn: Any,
+    signature: Mapping[str, str],
+    constexprs: Mapping[str, object] | None = None,
+    target: str = "gfx942",
+    *,
+    aligned_pointers: bool = True,
+    small_tensors: bool = True,
+    divisible_by_16: Collection[str] = (),
+    **options: Any,
+) -> Compiled:
+    """Compile a `triton.jit` or `gluon.jit` function.
+
+    signature: argument name to Triton type ('*fp16', 'i32', ...) of every argument that is not a constexpr.
+    constexprs: value of every constexpr argument.
+    aligned_pointers, small_tensors: pointers are 16-byte aligned and tensors under 2 GiB, as Triton finds for
+        itself at a launch with such tensors; the second is what makes it choose buffer instructions.
+    divisible_by_16: names of the integer arguments that Triton may take to be multiples of 16.
+    options: num_warps, num_stages, waves_per_eu and whatever else Triton's AMD backend takes.
+    Raises UserError for a signature that does not fit the function; Triton's compile errors pass through.
+    """
+    require_triton()
+    constants = dict(constexprs or {})
+    _check_names(fn, signature, constants, divisible_by_16)
+    kernel = _build(
+        fn,
+        signature,
+        constants,
+        _attributes(fn, signature, aligned_pointers, small_tensors, divisible_by_16),
+        gpu_target(target),
+        options,
+    )
+    ordered = {name: signature[name] for name in fn.arg_names if name in signature}
+    return from_triton(kernel, ordered)
+
+
+def from_triton(kernel: Any, signature: Mapping[str, str]) -> Compiled:
+    """A `triton.compiler.CompiledKernel` as `Compiled`."""
+    metadata = kernel.metadata._asdict()
+    return Compiled(
+        name=kernel.name,
+        asm=kernel.asm["amdgcn"],
+        shared=metadata["shared"],
+        num_warps=metadata["num_warps"],
+        wave_size=metadata["warp_size"],
+        target=metadata["target"].arch,
+        signature=dict(signature),
+        metadata=metadata,
+    )
+
+
+def _build(
+    fn: Any,
+    signature: Mapping[str, str],
+    constants: Mapping[str, object],
+    attributes: dict[tuple[int], list[list[object]]],
+    target: GPUTarget,
+    options: dict[str, Any],
+) -> Any:
+    import triton
+    from triton.compiler import ASTSource
+    from triton.experimental.gluon._runtime import GluonASTSource
+
+    source_class = GluonASTSource if fn.is_gluon() else ASTSource
+    # Triton 3.9 fuses by default, warns about it, and means to change the default.
+    options = {"enable_fp_fusion": True, **options}
+    full = {name: signature.get(name, "constexpr") for name in fn.arg_names}
+    source = source_class(fn, full, {(fn.arg_names.index(n),): v for n, v in constants.items()}, attributes)
+    return triton.compile(source, target=target, options=options)
+
+
+def _attributes(
+    fn: Any, signature: Mapping[str, str], aligned: bool, small: bool, divisible: Collection[str]
+) -> dict[tuple[int], list[list[object]]]:
+    """Argument index to the attributes that Triton's run-time specialisation would attach."""
+    found: dict[tuple[int], list[list[object]]] = {}
+    for index, name in enumerate(fn.arg_names):
+        pointer = signature.get(name, "").startswith("*")
+        marks: list[list[object]] = []
+        if (pointer and aligned) or name in divisible:
+            marks.append(["tt.divisibility", 16])
+        if pointer and small:
+            marks.append(["tt.pointer_range", 32])
+        if marks:
+            found[(index,)] = marks
+    return found
+
+
+def _check_names(
+    fn: Any, signature: Mapping[str, str], constants: Mapping[str, object], divisible: Collection[str]
+) -> None:
+    known = list(fn.arg_names)
+    where = f"kernel {fn.__name__}"
+    for name in [*signature, *constants, *divisible]:
+        if name not in known:
+            raise UserError(
+                f"{where} has no argument '{name}'", remedy=f"its arguments are {', '.join(known)}"
+            )
+    for name in known:
+        if name not in signature and name not in constants:
+            raise UserError(
+                f"{where}: nothing given for argument '{name}'", remedy="put it in signature or in constexprs"
+            )
+        if name in signature and name in constants:
+            raise UserError(
+                f"{where}: argument '{name}' is in signature and in constexprs", remedy="choose one"
+            )

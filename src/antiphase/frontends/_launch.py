@@ -1,0 +1,116 @@
+"""From a kernel, its argument values and a grid to a run of the machine; every launch passes through here."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from antiphase.errors import UserError
+from antiphase.frontends._buffers import Buffer, merged
+
+if TYPE_CHECKING:
+    from antiphase.asm import Kernel, KernelArg, Program
+    from antiphase.machine import Execution
+
+Grid = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How the machine is to run a launch.
+
+    record: keep a Recording.
+    workers: threads (None: the machine's choice).
+    max_instructions: wave-instructions after which the launch is cut short (None: no limit).
+    progress: called by the machine as workgroups finish.
+    """
+
+    record: bool = False
+    workers: int | None = None
+    max_instructions: int | None = None
+    progress: Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch, ready to run. lds_bytes: static and dynamic LDS of a workgroup together."""
+
+    program: Program
+    kernel: str
+    grid: Grid
+    kernarg: bytes
+    threads_per_workgroup: int
+    lds_bytes: int
+    buffers: Sequence[Buffer]
+
+
+def execute(launch: Launch, options: RunOptions) -> Execution:
+    """Run a launch; results are in the memory of its buffers."""
+    from antiphase.machine import Memory, run
+
+    memory = Memory()
+    for buffer in merged(launch.buffers):
+        memory.add(buffer.address, buffer.size, buffer.name, writable=buffer.writable, owner=buffer.owner)
+    return run(
+        launch.program,
+        grid=launch.grid,
+        kernarg=launch.kernarg,
+        memory=memory,
+        threads_per_workgroup=launch.threads_per_workgroup,
+        lds_bytes=launch.lds_bytes,
+        kernel=launch.kernel,
+        record=options.record,
+        workers=options.workers,
+        max_instructions=options.max_instructions,
+        progress=options.progress,
+    )
+
+
+def explicit_args(kernel: Kernel) -> list[KernelArg]:
+    """The arguments a caller passes, in order: all that the runtime does not fill in by itself."""
+    return [arg for arg in kernel.metadata.args if not arg.value_kind.startswith("hidden_")]
+
+
+def build_kernarg(
+    kernel: Kernel, values: Sequence[bytes], grid: Grid, threads: int, dynamic_lds: int
+) -> bytes:
+    """The kernel argument block: `values` in the order of `explicit_args`, hidden arguments filled in.
+
+    Arguments after the last value are zero. Workgroups are `threads` x 1 x 1. The hidden arguments and their
+    widths are those of LLVM's AMDGPUUsage, "Code Object V5 Kernel Argument Metadata"; those that point at
+    host services stay null.
+    """
+    arguments = explicit_args(kernel)
+    end = max((arg.offset + arg.size for arg in kernel.metadata.args), default=0)
+    block = bytearray(max(kernel.metadata.kernarg_segment_size, end))
+    for arg, value in zip(arguments, values, strict=False):
+        if len(value) != arg.size:
+            where = f"kernel {kernel.name}, argument at offset {arg.offset}"
+            raise UserError(f"{where}: {len(value)} bytes given, {arg.size} wanted")
+        block[arg.offset : arg.offset + arg.size] = value
+    hidden = _hidden_values(grid, threads, dynamic_lds)
+    for arg in kernel.metadata.args:
+        if arg.value_kind in hidden:
+            block[arg.offset : arg.offset + arg.size] = hidden[arg.value_kind].to_bytes(arg.size, "little")
+    return bytes(block)
+
+
+def pointer(address: int) -> bytes:
+    """A 64-bit pointer argument."""
+    return struct.pack("<Q", address)
+
+
+def _hidden_values(grid: Grid, threads: int, dynamic_lds: int) -> dict[str, int]:
+    x, y, z = grid
+    return {
+        "hidden_block_count_x": x,
+        "hidden_block_count_y": y,
+        "hidden_block_count_z": z,
+        "hidden_group_size_x": threads,
+        "hidden_group_size_y": 1,
+        "hidden_group_size_z": 1,
+        "hidden_grid_dims": 3 if z > 1 else 2 if y > 1 else 1,
+        "hidden_dynamic_lds_size": dynamic_lds,
+    }

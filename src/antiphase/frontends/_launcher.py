@@ -1,0 +1,162 @@
+"""What Triton calls once a kernel is compiled: bind the arguments and run it on the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from triton.backends.driver import decompose_descriptor, expand_signature
+from triton.runtime import _allocation, driver
+from triton.runtime.cache import get_cache_manager
+
+from antiphase import asm
+from antiphase.errors import UserError
+from antiphase.frontends import _launch
+from antiphase.frontends._buffers import Buffer, Exposed, address_of, buffer_of, is_array
+from antiphase.frontends._launch import Launch, RunOptions
+from antiphase.frontends._tensor import empty
+from antiphase.frontends._types import pack_scalar
+
+if TYPE_CHECKING:
+    from antiphase.machine import Execution
+
+
+@dataclass
+class Session:
+    """What the launches through one driver have done so far.
+
+    launches, instructions: launches made, wave-instructions executed.
+    faults: kernel name and fault, in launch order.
+    on_launch: called with the kernel's name and the Execution after every launch.
+    """
+
+    options: RunOptions = field(default_factory=RunOptions)
+    on_launch: Callable[[str, Execution], None] | None = None
+    launches: int = 0
+    instructions: int = 0
+    faults: list[tuple[str, Any]] = field(default_factory=list)
+    exposed: Exposed = field(default_factory=Exposed)
+
+    def run(self, launch: Launch) -> None:
+        execution = _launch.execute(launch, self.options)
+        self.launches += 1
+        self.instructions += execution.instructions
+        self.faults += [(launch.kernel, fault) for fault in execution.faults]
+        if self.on_launch is not None:
+            self.on_launch(launch.kernel, execution)
+
+
+class Launcher:
+    """What Triton calls to launch one compiled kernel."""
+
+    def __init__(self, src: Any, metadata: Any) -> None:
+        self._signature = dict(src.signature)
+        self._metadata = metadata
+        self._program = _program(metadata.hash, src.name, metadata.target.arch)
+
+    def __call__(
+        self,
+        grid_x: int,
+        grid_y: int,
+        grid_z: int,
+        stream: Any,
+        function: Any,
+        kernel_metadata: tuple[int, int, int],
+        launch_metadata: Any,
+        enter_hook: Callable[[Any], None] | None,
+        exit_hook: Callable[[Any], None] | None,
+        *args: Any,
+    ) -> None:
+        if enter_hook is not None:
+            enter_hook(launch_metadata)
+        if grid_x * grid_y * grid_z > 0:  # HIP's launcher, too, does nothing for an empty grid
+            active_session().run(self._launch((int(grid_x), int(grid_y), int(grid_z)), stream, args))
+        if exit_hook is not None:
+            exit_hook(launch_metadata)
+
+    def _launch(self, grid: _launch.Grid, stream: Any, args: Sequence[Any]) -> Launch:
+        metadata = self._metadata
+        kernel = self._program.kernel(metadata.name)
+        values: list[bytes] = []
+        buffers: list[Buffer] = []
+        for name, triton_type, value in _flatten(self._signature.items(), args):
+            if triton_type.startswith("*"):
+                values.append(_launch.pointer(0 if value is None else _address(value)))
+                if value is not None and is_array(value):
+                    buffers.append(buffer_of(value, name))
+            else:
+                values.append(pack_scalar(value, triton_type))
+        for scratch in self._scratch(grid, stream):
+            values.append(_launch.pointer(0 if scratch is None else address_of(scratch)))
+            if scratch is not None:
+                buffers.append(buffer_of(scratch, f"scratch of {metadata.name}"))
+        threads = metadata.num_warps * metadata.warp_size
+        return Launch(
+            program=self._program,
+            kernel=kernel.name,
+            grid=grid,
+            kernarg=_launch.build_kernarg(kernel, values, grid, threads, metadata.shared),
+            threads_per_workgroup=threads,
+            lds_bytes=kernel.metadata.group_segment_fixed_size + metadata.shared,
+            buffers=[*buffers, *active_session().exposed.buffers()],
+        )
+
+    def _scratch(self, grid: _launch.Grid, stream: Any) -> Iterator[Any]:
+        """The global and the profile scratch memory that a kernel asks for, None where it asks for none."""
+        x, y, z = grid
+        for size, alignment, allocator in (
+            (self._metadata.global_scratch_size, self._metadata.global_scratch_align, _allocation._allocator),
+            (
+                self._metadata.profile_scratch_size,
+                self._metadata.profile_scratch_align,
+                _allocation._profile_allocator,
+            ),
+        ):
+            allocate = allocator.get()
+            if size == 0:
+                yield None
+            elif isinstance(allocate, _allocation.NullAllocator):
+                yield empty(size * x * y * z, "uint8").zero_()
+            else:
+                yield allocate(size * x * y * z, alignment, stream)
+
+
+def active_session() -> Session:
+    """The session of Triton's active driver."""
+    session = getattr(driver.active, "session", None)
+    if not isinstance(session, Session):
+        raise UserError("a kernel compiled for antiphase is launched while another Triton driver is active")
+    return session
+
+
+def _flatten(signature: Iterable[tuple[str, Any]], values: Sequence[Any]) -> Iterator[tuple[str, str, Any]]:
+    """Name, type and value of every argument the compiled kernel has.
+
+    Tuples are opened, constexprs dropped, tensor descriptors taken apart into base, shape, strides and flags.
+    """
+    for (name, triton_type), value in zip(signature, values, strict=True):
+        if isinstance(triton_type, tuple):
+            parts = [(f"{name}[{index}]", part) for index, part in enumerate(triton_type)]
+            yield from _flatten(parts, value)
+        elif triton_type.startswith("tensordesc"):
+            types = expand_signature([triton_type], None, None)
+            yield from ((name, *part) for part in zip(types, decompose_descriptor(value), strict=True))
+        elif triton_type != "constexpr":
+            yield name, triton_type, value
+
+
+def _address(value: Any) -> int:
+    return value if isinstance(value, int) else address_of(value)
+
+
+@lru_cache(maxsize=256)
+def _program(compilation: str, name: str, target: str) -> asm.Program:
+    """The program of one compilation, by its hash in Triton's cache: a launcher is not given the text."""
+    group = get_cache_manager(compilation).get_group(f"{name[:150]}.json") or {}
+    for file, path in group.items():
+        if file.endswith(".amdgcn"):
+            return asm.parse(Path(path).read_text(encoding="utf-8"), name=name, target=target)
+    raise UserError(f"Triton's cache holds no text of kernel {name}", remedy="unset TRITON_STORE_BINARY_ONLY")

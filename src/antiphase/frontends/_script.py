@@ -1,0 +1,87 @@
+"""Run an unmodified Triton script with the CPU standing in for a GPU."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import runpy
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from antiphase.errors import UserError
+from antiphase.frontends._compile import require_triton
+from antiphase.frontends._launch import RunOptions
+
+if TYPE_CHECKING:
+    from antiphase.frontends._driver import Session
+
+
+def run_script(
+    path: str | os.PathLike[str], args: Sequence[str] = (), target: str = "gfx942", **options: Any
+) -> int:
+    """Run a Python file as `python path args` would, its Triton kernels compiled for `target`, on the CPU.
+
+    Device 'cuda' means the CPU to torch while the script runs (see `_torch`); triton.testing.do_bench
+    measures one run in host time; the autotuner counts executed wave-instructions.
+
+    options: fields of `RunOptions`.
+    Returns 0, or 1 when a kernel touched memory it must not; the faults go to standard error, a line each.
+    The script's exceptions pass through; SystemExit, too, unless it would hide faults.
+    Raises UserError if there is no such file.
+    """
+    script = os.fspath(path)
+    if not os.path.isfile(script):
+        raise UserError("no such script", file=script, remedy="give the path of a Python file")
+    with triton_on_cpu(target, RunOptions(**options)) as session, _as_main(script, args):
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except SystemExit as exit:
+            if exit.code or not session.faults:
+                raise
+        finally:
+            for line in fault_lines(session.faults):
+                print(line, file=sys.stderr)
+    return 1 if session.faults else 0
+
+
+@contextlib.contextmanager
+def triton_on_cpu(target: str, options: RunOptions | None = None) -> Iterator[Session]:
+    """Make antiphase Triton's device for the block; yields the record of its launches."""
+    require_triton()
+    import triton.testing
+    from triton.runtime import driver
+
+    from antiphase.frontends._driver import AntiphaseDriver, Session, time_one_run
+    from antiphase.frontends._torch import cuda_on_cpu
+
+    session = Session(options or RunOptions())
+    ours = AntiphaseDriver(target, session)
+    previous, benches = driver._active, (triton.testing.do_bench, triton.testing.do_bench_cudagraph)
+    driver.set_active(ours)
+    triton.testing.do_bench = triton.testing.do_bench_cudagraph = time_one_run
+    try:
+        with cuda_on_cpu(ours.device_interface, session.exposed.add):
+            yield session
+    finally:
+        triton.testing.do_bench, triton.testing.do_bench_cudagraph = benches
+        driver._active = previous
+
+
+def fault_lines(faults: Sequence[tuple[str, Any]]) -> list[str]:
+    """One line for each different fault, with how often it happened."""
+    counts = Counter(f"antiphase: {kernel}: {fault}" for kernel, fault in faults)
+    return [line if count == 1 else f"{line} ({count} times)" for line, count in counts.items()]
+
+
+@contextlib.contextmanager
+def _as_main(script: str, args: Sequence[str]) -> Iterator[None]:
+    """sys.argv and sys.path as Python itself sets them for a script."""
+    argv, path = sys.argv, sys.path[:]
+    sys.argv = [script, *args]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:] = argv, path

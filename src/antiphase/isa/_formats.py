@@ -1,0 +1,106 @@
+"""Number formats of matrix operands: codes to f32, as expressions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from antiphase.isa._expr import BF16, F16, F32, F64, I32, U16, U32, Expr, const, select
+
+NAN = 0x7FC00000
+INFINITY = 0x7F800000
+
+
+@dataclass(frozen=True, slots=True)
+class SmallFloat:
+    """A float of at most 8 bits.
+
+    special: 'none' every code is a number; 'ocp' the largest magnitude code is NaN; 'ieee' the largest
+    exponent is infinity and NaN; 'fnuz' only the code of negative zero is NaN.
+
+    Source: OCP 8-bit Floating Point Specification 1.0, OCP Microscaling Formats 1.0; FNUZ as LLVM's
+    Float8E4M3FNUZ and Float8E5M2FNUZ state it.
+    """
+
+    exponent: int
+    mantissa: int
+    bias: int
+    special: str
+
+    @property
+    def bits(self) -> int:
+        return 1 + self.exponent + self.mantissa
+
+
+SMALL: dict[str, SmallFloat] = {
+    "fp8": SmallFloat(4, 3, 7, "ocp"),
+    "bf8": SmallFloat(5, 2, 15, "ieee"),
+    "fp8_fnuz": SmallFloat(4, 3, 8, "fnuz"),
+    "bf8_fnuz": SmallFloat(5, 2, 16, "fnuz"),
+    "fp6": SmallFloat(2, 3, 1, "none"),
+    "bf6": SmallFloat(3, 2, 3, "none"),
+    "fp4": SmallFloat(2, 1, 1, "none"),
+}
+
+BITS: dict[str, int] = {
+    "f64": 64, "f32": 32, "xf32": 32, "i32": 32, "f16": 16, "bf16": 16, "i8": 8,
+    **{name: small.bits for name, small in SMALL.items()},
+}  # fmt: skip
+
+
+def decode(code: Expr, name: str) -> Expr:
+    """The f32 value of a code in the low bits of a u32 (for 'f64', f64 of a u64); higher bits are ignored.
+
+    KeyError for a name that is no format.
+    """
+    if name in SMALL:
+        return _decode_small(code, SMALL[name])
+    match name:
+        case "f64":
+            return code.bits(F64)
+        case "f32":
+            return code.bits(F32)
+        case "xf32":
+            return _round_to_xf32(code)
+        case "f16":
+            return code.to(U16).bits(F16).to(F32)
+        case "bf16":
+            return code.to(U16).bits(BF16).to(F32)
+        case "i8":
+            return ((code << 24).bits(I32) >> 24).to(F32)
+    raise KeyError(name)
+
+
+def _decode_small(code: Expr, format_: SmallFloat) -> Expr:
+    top = (1 << (format_.bits - 1)) - 1
+    magnitude = code & top
+    sign = (code << (32 - format_.bits)) & 0x80000000
+    normal = (magnitude << (23 - format_.mantissa)) + ((127 - format_.bias) << 23)
+    smallest = 2.0 ** (1 - format_.bias - format_.mantissa)
+    denormal = (magnitude.bits(I32).to(F32) * smallest).bits(U32)
+    value = select(magnitude < (1 << format_.mantissa), denormal, normal)
+    if format_.special == "ocp":
+        value = select(magnitude == top, const(U32, NAN), value)
+    if format_.special == "ieee":
+        infinity = top - (1 << format_.mantissa) + 1
+        special = select(magnitude == infinity, const(U32, INFINITY), const(U32, NAN))
+        value = select(magnitude < infinity, value, special)
+    if format_.special == "fnuz":
+        return select((code & (2 * top + 1)) == top + 1, const(U32, NAN), value | sign).bits(F32)
+    return (value | sign).bits(F32)
+
+
+def _round_to_xf32(code: Expr) -> Expr:
+    """f32 with the mantissa rounded to nearest even at 10 bits; infinities and NaNs keep their upper bits."""
+    odd = (code >> 13) & 1
+    rounded = (code + 0xFFF + odd) & 0xFFFFE000
+    special = (code & INFINITY) == INFINITY
+    nan = (code & 0x7FFFFF) != 0
+    kept = select(nan, code | 0x400000, code) & 0xFFFFE000
+    return select(special, kept, rounded).bits(F32)
+
+
+def decode_scale(code: Expr) -> Expr:
+    """E8M0 in the low 8 bits of a u32: 2 ** (code - 127), 255 is NaN. OCP Microscaling Formats 1.0, 5.4.1."""
+    code = code & 0xFF
+    value = select(code == 0, const(U32, 0x00400000), code << 23)
+    return select(code == 0xFF, const(U32, NAN), value).bits(F32)

@@ -1,0 +1,257 @@
+"""Instruction records: everything about an instruction in one place, and the registry that finds them by mnemonic.
+
+Signatures name the operands in the order the text has them, sources before results: "u32 u32 -> u32 scc".
+    u32, f16, i64 ...   an explicit operand of that type (64-bit types are register pairs)
+    mask                an explicit lane mask (VCC, EXEC or an SGPR pair), one predicate per lane
+    d:u32               the old value of the first result, not an operand of its own
+    e:u32               the old value of the second result, likewise
+    bitop3              the instruction's bitop3 modifier, a u32 constant
+    k16                 a signed 16-bit constant in the instruction (SOPK)
+    vcc                 implicit VCC as one predicate per lane
+    scc exec vccz m0    implicit scalar state (b1, u64, b1, u32)
+In the text of an instruction the results stand first.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from antiphase.isa._expr import B1, I16, TYPES, U32, U64, Expr, Type, source
+
+Status = Literal["exact", "modelled"]
+
+IMPLICIT: dict[str, Type] = {"scc": B1, "exec": U64, "vccz": B1, "m0": U32, "vcc": B1}
+"""Registers an instruction reads or writes without naming them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One source or result. role: 'operand' named in the text, 'mask' a lane mask named in the text, 'constant' a
+    SOPK constant, 'tied' and 'tied2' the old value of the first and second result, 'bitop3' the modifier of that name,
+    else the name of an implicit register."""
+
+    role: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    sources: tuple[Slot, ...]
+    results: tuple[Slot, ...]
+
+    @classmethod
+    @functools.cache
+    def parse(cls, text: str) -> Signature:
+        left, _, right = text.partition("->")
+        return cls(tuple(map(_slot, left.split())), tuple(map(_slot, right.split())))
+
+
+def _slot(word: str) -> Slot:
+    if word in IMPLICIT:
+        return Slot(word, IMPLICIT[word])
+    if word == "mask":
+        return Slot("mask", B1)
+    if word == "k16":
+        return Slot("constant", I16)
+    if word == "bitop3":
+        return Slot("bitop3", U32)
+    if word[:2] in ("d:", "e:"):
+        return Slot("tied" if word[0] == "d" else "tied2", TYPES[word[2:]])
+    return Slot("operand", TYPES[word])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What is common to all instructions.
+
+    targets: processors that have it (None: every target antiphase knows). status: 'exact' computes what the manual
+    states, 'modelled' differs from hardware in rounding or detail that the note names. cite: where the meaning is stated.
+    """
+
+    name: str
+    cite: str
+    targets: frozenset[str] | None = None
+    status: Status = "exact"
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alu(Record):
+    """A vector or scalar ALU instruction: its results as expressions over its sources.
+
+    unit: 'valu' one result per active lane; 'salu' scalar. packed: the semantics describe one half of a packed pair and
+    run for the low and the high half. ignores_exec: writes every lane. saturated: the semantics when an integer
+    instruction has `clamp`. rest: what a result narrower than its register leaves in the rest of it, 'zero', or 'keep'
+    the old value; 'high' puts a 16-bit result in the upper half and keeps the lower one. op_sel's destination bits choose
+    the half (or byte) and keep the rest in any case. mixed: an f32 source is an f16 half, widened, where op_sel_hi says so.
+    """
+
+    unit: Literal["valu", "salu"]
+    signature: Signature
+    semantics: Callable[..., Expr | tuple[Expr, ...]]
+    packed: bool = False
+    pair: bool = False
+    ignores_exec: bool = False
+    saturated: Callable[..., Expr | tuple[Expr, ...]] | None = None
+    rest: Literal["zero", "keep", "high"] = "zero"
+    mixed: bool = False
+
+    @functools.cached_property
+    def results(self) -> tuple[Expr, ...]:
+        """The result expressions, their sources numbered in signature order. A packed record with `pair` sees the low
+        sources and then the high ones and gives both halves; other packed records are one half."""
+        return self._apply(self.semantics)
+
+    @functools.cached_property
+    def saturated_results(self) -> tuple[Expr, ...]:
+        """The result expressions when the instruction has `clamp`; those of `results` where that changes nothing."""
+        return self._apply(self.saturated or self.semantics)
+
+    def _apply(self, semantics: Callable[..., Expr | tuple[Expr, ...]]) -> tuple[Expr, ...]:
+        count = len(self.signature.sources)
+        slots = self.signature.sources * (2 if self.pair else 1)
+        value = semantics(*(source(i, slot.type) for i, slot in enumerate(slots)))
+        results = value if isinstance(value, tuple) else (value,)
+        expected = 2 if self.pair else len(self.signature.results)
+        if len(results) != expected:
+            raise TypeError(f"{self.name}: {len(results)} results for {expected} ({count} sources)")
+        return results
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory(Record):
+    """A memory instruction.
+
+    space: 'global', 'flat', 'scratch', 'buffer', 'ds' or 'smem'.
+    access: 'load', 'store', 'atomic', 'cache' (no data) or 'clock' (a counter, no address).
+    bits: contiguous bits moved per lane and place, 128 for dwordx4.
+    count: places; ds_read2 has two, with an offset each in units of `spacing` bytes.
+    extend: how a sub-dword load fills its register: 'zero', 'sign', 'low' or 'high' half kept beside the old other
+    half; for stores 'high' takes the upper half.
+    type: element of an atomic; of a sub-dword load, its sign extends it.
+    update: for atomics, (old, data...) -> new value, all of `type`, data in operand order.
+    operands: data operands; a register tuple of a flat or buffer atomic splits into that many.
+    returns: a DS atomic that writes the old value.
+    transpose: element bits of a transposing LDS read. to_lds: the data goes to LDS instead of registers.
+    lanes: for DS instructions that move data between lanes and touch no memory: (register operands in text order as
+    u32, the offset as an int) -> result.
+    """
+
+    space: str
+    access: Literal["load", "store", "atomic", "cache", "clock"]
+    bits: int = 32
+    count: int = 1
+    extend: Literal["", "zero", "sign", "low", "high"] = ""
+    spacing: int = 0
+    type: Type = U32
+    update: Callable[..., Expr] | None = None
+    operands: int = 1
+    returns: bool = False
+    transpose: int = 0
+    to_lds: bool = False
+    lanes: Callable[..., Expr] | None = None
+
+    @property
+    def dwords(self) -> int:
+        """Registers the data takes per lane."""
+        return max(1, self.bits * self.count // 32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix(Record):
+    """D = A x B + C over a whole wave: M x N x K, `blocks` independent products, element types of A, B and of C/D.
+
+    Types are the names that isa's number formats have; 'f8f6f4' is chosen by the instruction's CBSZ (A) and BLGP (B).
+    scaled: a block scale each for A and B follows C. sparse: A holds two of every four k, an index operand says which
+    in place of C, and D is also the accumulator.
+    """
+
+    m: int
+    n: int
+    k: int
+    a: str
+    b: str
+    acc: str
+    blocks: int = 1
+    scaled: bool = False
+    sparse: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control(Record):
+    """Branches, waits, barriers and hints; `action` is what the machine does."""
+
+    action: str
+    condition: str = ""
+
+
+@dataclass(slots=True)
+class Registry:
+    records: dict[str, list[Record]] = field(default_factory=dict)
+
+    def add(self, names: str, make: Callable[..., Record], **fields: object) -> None:
+        """Register one record under one or several names ("ds_read_b32 ds_load_b32")."""
+        for name in names.split():
+            self.records.setdefault(name, []).append(make(name=name, **fields))
+
+    def find(self, mnemonic: str, target: str) -> Record | None:
+        """The record for a mnemonic as the assembler spells it, encoding suffix included."""
+        for name in _spellings(mnemonic):
+            for record in self.records.get(name, ()):
+                if record.targets is None or target in record.targets:
+                    return record
+        return None
+
+    def all(self) -> list[Record]:
+        return [record for name in sorted(self.records) for record in self.records[name]]
+
+
+SUFFIXES = ("_e64_dpp", "_e32", "_e64", "_sdwa", "_dpp")
+
+
+def _spellings(mnemonic: str) -> Iterable[str]:
+    yield mnemonic
+    for suffix in SUFFIXES:
+        if mnemonic.endswith(suffix):
+            yield mnemonic.removesuffix(suffix)
+
+
+REGISTRY = Registry()
+
+Semantics = Callable[..., "Expr | tuple[Expr, ...]"]
+
+
+def valu(names: str, signature: str, semantics: Semantics, *, cite: str, **fields: object) -> None:
+    """Register a vector ALU instruction."""
+    REGISTRY.add(
+        names, Alu, unit="valu", signature=Signature.parse(signature), semantics=semantics, cite=cite, **fields
+    )
+
+
+def salu(names: str, signature: str, semantics: Semantics, *, cite: str, **fields: object) -> None:
+    """Register a scalar ALU instruction."""
+    REGISTRY.add(
+        names, Alu, unit="salu", signature=Signature.parse(signature), semantics=semantics, cite=cite, **fields
+    )
+
+
+def memory(names: str, space: str, access: str, *, cite: str, **fields: object) -> None:
+    """Register a memory instruction."""
+    REGISTRY.add(names, Memory, space=space, access=access, cite=cite, **fields)
+
+
+def matrix(names: str, shape: Sequence[int], types: str, *, cite: str, **fields: object) -> None:
+    """Register a matrix instruction: shape (M, N, K) or (M, N, K, blocks), types "a b acc"."""
+    a, b, acc = types.split()
+    m, n, k, *blocks = shape
+    REGISTRY.add(
+        names, Matrix, m=m, n=n, k=k, blocks=(blocks or [1])[0], a=a, b=b, acc=acc, cite=cite, **fields
+    )
+
+
+def control(names: str, action: str, condition: str = "", *, cite: str, **fields: object) -> None:
+    """Register a control instruction."""
+    REGISTRY.add(names, Control, action=action, condition=condition, cite=cite, **fields)

@@ -1,0 +1,146 @@
+"""Conversions from and to floats of 8 and 4 bits. gfx942 has the FNUZ formats, gfx950 and later the OCP ones."""
+
+from __future__ import annotations
+
+import functools
+
+from antiphase.isa._expr import BF16, F16, F32, F64, I32, U8, U16, U32, Expr, Type, canonical, concat, const, select
+from antiphase.isa._floats import exponent_field, power_of_two
+from antiphase.isa._record import Semantics, valu
+from antiphase.isa._small_floats import BF8, BF8_FNUZ, FP4, FP8, FP8_FNUZ, SmallFloat, decode, encode, scale_of
+
+CDNA3 = "AMD Instinct MI300 CDNA3 ISA, chapter 12 (VOP1, VOP3)"
+CDNA4 = "AMD CDNA4 ISA, chapter 12 (VOP1, VOP3)"
+GFX942, GFX950 = frozenset({"gfx942"}), frozenset({"gfx950"})
+STOCHASTIC = "the random number's top bits are added below the kept fraction, the carry going on; the manual's text is loose"
+OVERFLOW = "with MODE.fp16_ovfl infinities stop at the largest value as well"
+
+
+def pair(low: Expr, high: Expr) -> Expr:
+    """Two f32 in a register pair."""
+    return concat(low.bits(U32), high.bits(U32))
+
+
+def second(word: Expr, bits: int) -> Expr:
+    return word.to(U32) >> bits
+
+
+def two_codes(a: Expr, b: Expr, form: SmallFloat, random: tuple[Expr, Expr] | None = None) -> Expr:
+    """Both encoded, the first in the low bits; u8 for 4-bit formats, u16 for 8-bit ones."""
+    first_random, second_random = random or (None, None)
+    low, high = encode(a, form, first_random), encode(b, form, second_random)
+    return (low | (high << form.bits)).to(U8 if form.bits == 4 else U16)
+
+
+for targets, cite, forms in ((GFX942, CDNA3, (FP8_FNUZ, BF8_FNUZ)), (GFX950, CDNA4, (FP8, BF8))):
+    op = functools.partial(valu, targets=targets, cite=cite)
+    for form in forms:
+        name = form.name
+        op(f"v_cvt_f32_{name}", "u8 -> f32", lambda a, f=form: decode(a.to(U32), f))
+        op(
+            f"v_cvt_pk_f32_{name}",
+            "u16 -> u64",
+            lambda a, f=form: pair(decode(a.to(U32), f), decode(second(a, 8), f)),
+        )
+        encoding = functools.partial(op, status="modelled", rest="keep")
+        encoding(
+            f"v_cvt_pk_{name}_f32",
+            "f32 f32 -> u16",
+            lambda a, b, f=form: two_codes(a, b, f),
+            note=OVERFLOW,
+        )
+        encoding(
+            f"v_cvt_sr_{name}_f32",
+            "f32 u32 -> u8",
+            lambda a, r, f=form: encode(a, f, r).to(U8),
+            note=STOCHASTIC,
+        )
+
+scaled = functools.partial(valu, targets=GFX950, cite=CDNA4)
+scaled_code = functools.partial(scaled, status="modelled", rest="keep", note=OVERFLOW)
+stochastic_code = functools.partial(scaled, status="modelled", rest="keep", note=STOCHASTIC)
+NARROW: dict[str, Type] = {"f32": F32, "f16": F16, "bf16": BF16}
+
+
+def unscaled(x: Expr, scale: Expr) -> Expr:
+    """The value divided by the scale, exactly, f64."""
+    field = exponent_field(scale)
+    inverse = power_of_two(F64, const(I32, 127) - field)
+    return x.to(F64) * select(field == 255, scale_of(scale), inverse)
+
+
+def scaled_value(code: Expr, form: SmallFloat, scale: Expr, type_: Type) -> Expr:
+    """The decoded value times the scale, rounded once."""
+    value = decode(code, form).to(F64) * scale_of(scale)
+    return value.to(F32).to(BF16) if type_ is BF16 else canonical(value.to(type_))
+
+
+def parts(word: Expr, type_: Type) -> tuple[Expr, Expr]:
+    """The two values of a packed source: halves of a register, or registers of a pair."""
+    if type_ is F32:
+        return word.to(U32).bits(F32), (word >> 32).to(U32).bits(F32)
+    return word.to(U16).bits(type_), (word >> 16).to(U16).bits(type_)
+
+
+def next_random(state: Expr) -> Expr:
+    """v_prng_b32: a 32-bit linear feedback shift register."""
+    return (state << 1) ^ select(state.bits(I32) < 0, const(U32, 197), const(U32, 0))
+
+
+def encode_pair(form: SmallFloat, type_: Type) -> Semantics:
+    def semantics(word: Expr, scale: Expr) -> Expr:
+        low, high = parts(word, type_)
+        return two_codes(unscaled(low, scale), unscaled(high, scale), form)
+
+    return semantics
+
+
+def encode_pair_stochastic(form: SmallFloat, type_: Type) -> Semantics:
+    def semantics(word: Expr, random: Expr, scale: Expr) -> Expr:
+        low, high = parts(word, type_)
+        randoms = (random, next_random(random))
+        return two_codes(unscaled(low, scale), unscaled(high, scale), form, randoms)
+
+    return semantics
+
+
+def decode_pair(form: SmallFloat, type_: Type) -> Semantics:
+    def semantics(word: Expr, scale: Expr) -> Expr:
+        low = scaled_value(word.to(U32), form, scale, type_)
+        high = scaled_value(second(word, form.bits), form, scale, type_)
+        return pair(low, high) if type_ is F32 else concat(low.bits(U16), high.bits(U16))
+
+    return semantics
+
+
+for form in (FP8, BF8, FP4):
+    name = form.name
+    word = "u8" if form.bits == 4 else "u16"
+    for t, type_ in NARROW.items():
+        if type_ is F32:
+            scaled_code(
+                f"v_cvt_scalef32_pk_{name}_f32",
+                f"f32 f32 f32 -> {word}",
+                lambda a, b, s, f=form: two_codes(unscaled(a, s), unscaled(b, s), f),
+            )
+        else:
+            scaled_code(f"v_cvt_scalef32_pk_{name}_{t}", f"u32 f32 -> {word}", encode_pair(form, type_))
+        wide = "u64" if type_ is F32 else "u32"
+        scaled(f"v_cvt_scalef32_pk_{t}_{name}", f"{word} f32 -> {wide}", decode_pair(form, type_))
+        if form.bits == 4:
+            stochastic_code(
+                f"v_cvt_scalef32_sr_pk_fp4_{t}", f"{wide} u32 f32 -> u8", encode_pair_stochastic(form, type_)
+            )
+            continue
+        stochastic_code(
+            f"v_cvt_scalef32_sr_{name}_{t}",
+            f"{t} u32 f32 -> u8",
+            lambda a, r, s, f=form: encode(unscaled(a, s), f, r).to(U8),
+        )
+        if type_ is not BF16:
+            scaled(
+                f"v_cvt_scalef32_{t}_{name}",
+                f"u8 f32 -> {t}",
+                lambda a, s, f=form, t=type_: scaled_value(a.to(U32), f, s, t),
+                rest="zero" if type_ is F32 else "keep",
+            )

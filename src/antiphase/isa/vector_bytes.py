@@ -1,0 +1,64 @@
+"""Vector instructions on packed bytes: averages and sums of absolute differences."""
+
+from __future__ import annotations
+
+import functools
+
+from antiphase.isa._expr import U16, U32, U64, Expr, const, select
+from antiphase.isa._record import valu
+
+CITE = "AMD Instinct MI300 CDNA3 ISA, chapter 12 (VOP3)"
+op = functools.partial(valu, cite=CITE)
+
+
+def lane_bytes(word: Expr) -> list[Expr]:
+    return [(word >> (8 * i)) & 0xFF for i in range(4)]
+
+
+def difference(a: Expr, b: Expr) -> Expr:
+    return select(a > b, a - b, b - a)
+
+
+def sad_bytes(a: Expr, b: Expr, total: Expr) -> Expr:
+    for x, y in zip(lane_bytes(a), lane_bytes(b), strict=True):
+        total = total + difference(x, y)
+    return total
+
+
+def masked_sad_bytes(a: Expr, b: Expr, total: Expr) -> Expr:
+    """As above without the bytes that are zero in b."""
+    for x, y in zip(lane_bytes(a), lane_bytes(b), strict=True):
+        total = total + select(y == 0, const(U32, 0), difference(x, y))
+    return total
+
+
+def sad_halves(a: Expr, b: Expr, total: Expr) -> Expr:
+    return total + difference(a & 0xFFFF, b & 0xFFFF) + difference(a >> 16, b >> 16)
+
+
+def average_bytes(a: Expr, b: Expr, rounding: Expr) -> Expr:
+    """Each byte (a + b + r) / 2, r the low bit of the third operand's byte."""
+    parts = zip(lane_bytes(a), lane_bytes(b), lane_bytes(rounding), strict=True)
+    shifted = [((x + y + (r & 1)) >> 1) << (8 * i) for i, (x, y, r) in enumerate(parts)]
+    return shifted[0] | shifted[1] | shifted[2] | shifted[3]
+
+
+op("v_sad_u8", "u32 u32 u32 -> u32", sad_bytes)
+op("v_msad_u8", "u32 u32 u32 -> u32", masked_sad_bytes)
+op("v_sad_hi_u8", "u32 u32 u32 -> u32", lambda a, b, c: (sad_bytes(a, b, const(U32, 0)) << 16) + c)
+op("v_sad_u16", "u32 u32 u32 -> u32", sad_halves)
+op("v_sad_u32", "u32 u32 u32 -> u32", lambda a, b, c: difference(a, b) + c)
+op("v_lerp_u8", "u32 u32 u32 -> u32", average_bytes)
+
+for name, one in (("qsad", sad_bytes), ("mqsad", masked_sad_bytes)):
+
+    def four(a: Expr, b: Expr, total: Expr, one=one) -> Expr:  # noqa: ANN001
+        """Four windows of the first operand, a byte apart, against the second; four 16-bit sums."""
+        result = const(U64, 0)
+        for i in range(4):
+            start = ((total >> (16 * i)) & 0xFFFF).to(U32)
+            sad = one((a >> (8 * i)).to(U32), b, start)
+            result = result | (sad.to(U16).to(U64) << (16 * i))
+        return result
+
+    op(f"v_{name}_pk_u16_u8", "u64 u32 u64 -> u64", four)

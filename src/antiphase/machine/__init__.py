@@ -1,0 +1,7 @@
+"""The machine: kernels as native code, waves and workgroups, memory, recordings. It judges nothing that it runs."""
+
+from antiphase.machine._launch import Execution, run
+from antiphase.machine.memory import Allocation, Fault, Memory
+from antiphase.machine.recording import Recording, WaveTrace
+
+__all__ = ["Allocation", "Execution", "Fault", "Memory", "Recording", "WaveTrace", "run"]

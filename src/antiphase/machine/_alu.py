@@ -1,0 +1,312 @@
+"""Vector and scalar ALU instructions: operands with their modifiers in, semantics lowered, results out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from antiphase.asm import FloatImm, Instruction, Modified, Operand, Reg, Special
+from antiphase.errors import Unsupported
+from antiphase.isa import B1, F16, F32, I8, I16, U8, U16, U32, Alu, Expr, Slot, Type, size
+from antiphase.machine import _dpp
+from antiphase.machine._context import TYPE_OF_BITS, Context, float_bits
+from antiphase.machine._lower import FloatMode, Lowering, Value
+from antiphase.machine._outline import call_outlined
+
+OUTLINE_ABOVE = 24
+"""Expression nodes beyond which an instruction becomes a function of its own, compiled once with optimisation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An instruction's operands matched to its record's slots; None for implicit ones."""
+
+    results: tuple[Operand | None, ...]
+    sources: tuple[Operand | None, ...]
+
+
+def bind(instruction: Instruction, record: Alu) -> Bound:
+    """Match operands to slots. The text names results first; implicit slots take no operand."""
+    rest = list(instruction.operands)
+    signature = record.signature
+    named = ("operand", "mask", "constant")
+    wanted = sum(slot.role in named for slot in (*signature.results, *signature.sources))
+    if wanted != len(rest):
+        raise Unsupported(f"{len(rest)} operands where {record.name} takes {wanted}")
+    results = tuple(rest.pop(0) if slot.role in named else None for slot in signature.results)
+    sources = tuple(rest.pop(0) if slot.role in named else None for slot in signature.sources)
+    return Bound(results, sources)
+
+
+def translate_alu(c: Context, record: Alu) -> None:
+    """Emit one ALU instruction."""
+    bound = bind(c.instruction, record)
+    if record.packed:
+        _packed(c, record, bound)
+        return
+    sources = [
+        _source(c, record, slot, operand, bound, i)
+        for i, (slot, operand) in enumerate(zip(record.signature.sources, bound.sources, strict=True))
+    ]
+    lanes = c.layout.lanes if record.unit == "valu" else 1
+    values = _evaluate(c, record, _results(c, record), sources, lanes)
+    for slot, operand, value in zip(record.signature.results, bound.results, values, strict=True):
+        _write(c, record, slot, operand, value)
+
+
+def _results(c: Context, record: Alu) -> tuple[Expr, ...]:
+    return record.saturated_results if c.instruction.modifier("clamp") else record.results
+
+
+def _evaluate(
+    c: Context, record: Alu, results: tuple[Expr, ...], sources: list[Value], lanes: int
+) -> list[Value]:
+    seen: set[int] = set()
+    if lanes > 1 and sum(size(r, seen) for r in results) > OUTLINE_ABOVE:
+        return call_outlined(c, record, results, sources)
+    lowering = c.lowering(sources, lanes)
+    return [lowering.lower(r) for r in results]
+
+
+# -- sources ----------------------------------------------------------------------------------------------------
+
+
+def _source(c: Context, record: Alu, slot: Slot, operand: Operand | None, bound: Bound, i: int) -> Value:
+    role = slot.role
+    if role == "operand" or role == "constant":
+        assert operand is not None
+        return _operand(c, record, slot.type, operand, i)
+    if role == "mask":
+        assert operand is not None
+        return c.read_mask(operand)
+    if role in ("tied", "tied2"):
+        result = bound.results[0 if role == "tied" else 1]
+        assert result is not None
+        return _half_or_whole(c, result, slot.type, 3)
+    if role == "bitop3":
+        return Value(str(c.instruction.modifier("bitop3", 0)), slot.type, 1)
+    if role == "scc":
+        return Value(c.scc(), B1, 1)
+    if role == "vccz":
+        return Value(c.vccz(), B1, 1)
+    if role == "vcc":
+        return c.read_mask(Special("vcc"))
+    return c.read_scalar(Special(role), slot.type)
+
+
+def _operand(c: Context, record: Alu, type_: Type, operand: Operand, i: int) -> Value:
+    """One source with its modifiers: half or byte selection, lane movement, then |x| and -x."""
+    inner = operand.operand if isinstance(operand, Modified) else operand
+    instruction = c.instruction
+    selection = instruction.modifier(f"src{i}_sel")
+    if isinstance(selection, str) and selection != "DWORD":
+        value = _selected(c, inner, type_, selection, isinstance(operand, Modified) and operand.sext)
+    elif record.mixed and type_ is F32 and _bit(instruction.modifier("op_sel_hi"), i):
+        value = c.lowering([]).to(_halves(c, inner, F16)[_bit(instruction.modifier("op_sel"), i)], F32)
+    elif i == 0 and _dpp.is_dpp(instruction):
+        value = _dpp.moved(c, c.read(inner, type_))
+    else:
+        value = _half_or_whole(c, inner, type_, i)
+    if isinstance(operand, Modified):
+        value = apply_sign(c, value, operand.neg, operand.abs)
+    return value
+
+
+def _bit(bits: object, i: int) -> int:
+    """Element i of a list modifier, 0 where it is missing."""
+    return int(bits[i]) if isinstance(bits, tuple) and i < len(bits) else 0
+
+
+def _half_or_whole(c: Context, operand: Operand, type_: Type, i: int) -> Value:
+    """A source, taking the high half of the register for a 16-bit type where op_sel says so."""
+    if type_.bits == 16 and _bit(c.instruction.modifier("op_sel"), i):
+        return _halves(c, operand, type_)[1]
+    return c.read(operand, type_)
+
+
+def _halves(c: Context, operand: Operand, type_: Type) -> tuple[Value, Value]:
+    """Low and high half of a packed source: of one register for 16-bit types, of a pair for 32-bit ones."""
+    inner = operand.operand if isinstance(operand, Modified) else operand
+    if type_.bits == 16:
+        # an inline float constant is a half in the low half, nothing in the high one
+        constant_bits = isinstance(inner, FloatImm) and Value(str(float_bits(inner.value, 16)), U32, 1)
+        word = constant_bits or c.read(inner, U32)
+        lowering = c.lowering([])
+        parts = (word, lowering.binary("lshr", word, Value("16", U32, 1)))
+        low, high = (lowering.bitcast(lowering.to(p, U16), type_) for p in parts)
+        return low, high
+    if isinstance(inner, Reg) and inner.count > 1:
+        return tuple(c.read(replace(inner, index=inner.index + k, count=1), type_) for k in (0, 1))  # type: ignore[return-value]
+    value = c.read(inner, type_)
+    return value, value
+
+
+def _selected(c: Context, operand: Operand, type_: Type, selection: str, sext: bool) -> Value:
+    """SDWA source: a byte or word of the register, extended to the source's width."""
+    kind, _, position = selection.partition("_")
+    bits = 8 if kind == "BYTE" else 16
+    lowering = c.lowering([])
+    word = c.read(operand, U32)
+    shifted = lowering.binary("lshr", word, Value(str(bits * int(position)), U32, 1)) if position != "0" else word
+    part = lowering.to(shifted, U8 if bits == 8 else U16)
+    signed = replace(part, type=(I8 if bits == 8 else I16) if sext else part.type)
+    return lowering.bitcast(lowering.to(signed, TYPE_OF_BITS[max(type_.bits, bits)]), type_)
+
+
+def apply_sign(c: Context, value: Value, neg: bool, absolute: bool) -> Value:
+    """Float input modifiers: absolute value first, then negation, on the sign bit alone."""
+    if not (neg or absolute):
+        return value
+    bits = TYPE_OF_BITS[value.type.bits]
+    sign = 1 << (value.type.bits - 1)
+    lowering = c.lowering([])
+    word = lowering.bitcast(value, bits)
+    if absolute:
+        word = lowering.binary("and", word, Value(str(sign - 1), bits, 1))
+    if neg:
+        word = lowering.binary("xor", word, Value(str(sign), bits, 1))
+    return lowering.bitcast(word, value.type)
+
+
+# -- packed pairs -----------------------------------------------------------------------------------------------
+
+
+def _packed(c: Context, record: Alu, bound: Bound) -> None:
+    """VOP3P: the semantics run for the low and the high result, op_sel and op_sel_hi choosing each one's sources."""
+    slots, operands = record.signature.sources, bound.sources
+    low, high = (
+        [_packed_source(c, slot, operand, i, part) for i, (slot, operand) in enumerate(zip(slots, operands, strict=True))]
+        for part in (0, 1)
+    )
+    lanes = c.layout.lanes
+    if record.pair:
+        halves = _evaluate(c, record, record.results, low + high, lanes)
+    else:
+        halves = [_evaluate(c, record, _results(c, record), half, lanes)[0] for half in (low, high)]
+    halves = [_output_modifiers(c, record, v) for v in halves]
+    destination = bound.results[0]
+    assert isinstance(destination, Reg)
+    if halves[0].type.bits == 32:
+        for k, value in enumerate(halves):
+            c.write_vector(replace(destination, index=destination.index + k, count=1), value)
+        return
+    lowering = c.lowering([])
+    first, second = (lowering.to(lowering.bitcast(lowering.splat(v, lanes), U16), U32) for v in halves)
+    shifted = lowering.binary("shl", second, Value("16", U32, 1))
+    c.write_vector(destination, lowering.binary("or", first, shifted))
+
+
+def _packed_source(c: Context, slot: Slot, operand: Operand | None, i: int, part: int) -> Value:
+    if operand is None:
+        raise Unsupported("a packed instruction with an implicit source")
+    picks = c.instruction.modifier("op_sel_hi" if part else "op_sel")
+    pick = picks[i] if isinstance(picks, tuple) and i < len(picks) else part
+    value = _halves(c, operand, slot.type)[pick]
+    negate = c.instruction.modifier("neg_hi" if part else "neg_lo")
+    if isinstance(negate, tuple) and i < len(negate) and negate[i]:
+        value = apply_sign(c, value, True, False)
+    return value
+
+
+# -- results ----------------------------------------------------------------------------------------------------
+
+
+def _write(c: Context, record: Alu, slot: Slot, operand: Operand | None, value: Value) -> None:
+    if slot.role == "scc":
+        c.write_scc(value)
+    elif slot.role in ("exec", "m0"):
+        c.write_scalar(Special(slot.role), value)
+    elif slot.role == "vcc":
+        c.write_mask(Special("vcc"), value)
+    elif slot.role == "mask":
+        assert isinstance(operand, Reg | Special)
+        c.write_mask(operand, value)
+    elif isinstance(operand, Reg) and operand.bank in "va":
+        _write_vector(c, record, operand, _output_modifiers(c, record, value))
+    elif isinstance(operand, Reg | Special):
+        c.write_scalar(operand, value)
+    else:
+        raise Unsupported(f"a result written to {operand}")
+
+
+def _write_vector(c: Context, record: Alu, reg: Reg, value: Value) -> None:
+    instruction = c.instruction
+    selection = instruction.modifier("dst_sel")
+    if isinstance(selection, str) and selection != "DWORD":
+        value = _sdwa_result(c, reg, value, selection, str(instruction.modifier("dst_unused", "UNUSED_PAD")))
+    elif value.type.bits < 32:
+        value = _narrow_result(c, record, reg, value)
+    if _dpp.is_dpp(instruction):
+        _dpp.write(c, reg, value)
+    else:
+        c.write_vector(reg, value, every_lane=record.ignores_exec)
+
+
+def _narrow_result(c: Context, record: Alu, reg: Reg, value: Value) -> Value:
+    """A result narrower than its register: where it goes, and what is left beside it."""
+    picks = c.instruction.modifier("op_sel")
+    chosen = isinstance(picks, tuple) and len(picks) > len(record.signature.sources) and any(picks[-2:])
+    if not chosen and record.rest == "zero":
+        return value
+    bits = value.type.bits
+    position = 16 if record.rest == "high" else 0
+    if isinstance(picks, tuple) and len(picks) > len(record.signature.sources):
+        # bytes are chosen by the last two bits, halves by the last
+        position = 8 * (picks[-2] + 2 * picks[-1]) if bits == 8 else 16 * picks[-1]
+    field = ((1 << bits) - 1) << position
+    lowering = c.lowering([])
+    word = lowering.to(lowering.bitcast(value, TYPE_OF_BITS[bits]), U32)
+    placed = lowering.binary("shl", word, Value(str(position), U32, 1))
+    kept = lowering.binary("and", c.read_vector(reg, U32), Value(str(field ^ 0xFFFFFFFF), U32, 1))
+    return lowering.binary("or", kept, placed)
+
+
+def _sdwa_result(c: Context, reg: Reg, value: Value, selection: str, unused: str) -> Value:
+    """SDWA destination: the result placed in a byte or word, the rest zero, sign or the old register."""
+    kind, _, position = selection.partition("_")
+    bits = 8 if kind == "BYTE" else 16
+    shift = bits * int(position)
+    lowering = c.lowering([])
+    plain = lowering.bitcast(value, TYPE_OF_BITS[value.type.bits])
+    word = lowering.to(plain, U32) if plain.type.bits < 32 else plain
+    field = ((1 << bits) - 1) << shift
+    part = lowering.binary("and", lowering.binary("shl", word, Value(str(shift), U32, 1)), Value(str(field), U32, 1))
+    if unused == "UNUSED_PRESERVE":
+        kept = lowering.binary("and", c.read_vector(reg, U32), Value(str(field ^ 0xFFFFFFFF), U32, 1))
+        return lowering.binary("or", part, kept)
+    if unused == "UNUSED_SEXT":
+        top = 32 - shift - bits
+        raised = lowering.binary("shl", part, Value(str(top), U32, 1))
+        return lowering.binary("ashr", raised, Value(str(top), U32, 1))
+    return part
+
+
+_OMOD = {("mul", 2): 2.0, ("mul", 4): 4.0, ("div", 2): 0.5}
+
+
+def _output_modifiers(c: Context, record: Alu, value: Value) -> Value:
+    """omod scales a float result, clamp limits it to 0..1 (NaN to 0 when MODE.dx10_clamp is set)."""
+    for (name, amount), factor in _OMOD.items():
+        if c.instruction.modifier(name) == amount:
+            value = _scaled(c, value, factor)
+    if not c.instruction.modifier("clamp") or record.saturated is not None:
+        return value
+    if not value.type.is_float:
+        raise Unsupported(f"clamp on {record.name}")
+    return clamp(c.lowering([], value.lanes), value, c.mode)
+
+
+def _scaled(c: Context, value: Value, factor: float) -> Value:
+    lowering = c.lowering([], value.lanes)
+    wide = lowering.to(value, F32) if value.type.bits == 16 else value
+    number = Value(lowering.number(wide.type, factor, 1), wide.type, 1)
+    return lowering.to(lowering.binary("fmul", wide, number), value.type)
+
+
+def clamp(lowering: Lowering, value: Value, mode: FloatMode) -> Value:
+    wide = lowering.to(value, F32) if value.type.bits == 16 else value
+    zero, one = (Value(lowering.number(wide.type, n, 1), wide.type, 1) for n in (0.0, 1.0))
+    above = lowering.binary("fcmp ogt", wide, one, B1)
+    # an unordered comparison sends NaN to zero as well
+    below = lowering.binary("fcmp ule" if mode.dx10_clamp else "fcmp ole", wide, zero, B1)
+    result = lowering.select(below, zero, lowering.select(above, one, wide))
+    return lowering.to(result, value.type)

@@ -1,0 +1,74 @@
+"""Read-modify-write instructions as functions: each lane in turn, atomic against other host threads."""
+
+from __future__ import annotations
+
+import hashlib
+
+from antiphase.isa import Memory, source
+from antiphase.machine import _layout as at
+from antiphase.machine import _native
+from antiphase.machine._context import TYPE_OF_BITS
+from antiphase.machine._ir import Function, module
+from antiphase.machine._lower import FloatMode, Lowering, Value
+
+_loaded: dict[str, _native.Library] = {}
+
+
+def function(record: Memory, mode: FloatMode, lanes: int) -> str:
+    """Name of the function (w, old values or null, mask, data planes...); compiled when first asked for."""
+    f = _build(record, mode, lanes)
+    name = f"{record.name}_{hashlib.sha256(f.text().encode()).hexdigest()[:16]}"
+    if name not in _loaded:
+        f.name = name
+        _loaded[name] = _native.Library(module([f]), 2)
+        _native.publish(name, _loaded[name].address(name))
+    return name
+
+
+def _build(record: Memory, mode: FloatMode, lanes: int) -> Function:
+    bits = record.bits
+    word = f"i{bits}"
+    params = [("ptr", "w"), ("ptr", "to"), ("i64", "mask"), *(("ptr", f"d{i}") for i in range(record.operands))]
+    f = Function("atomic", "void", params)
+    assert record.update is not None
+    update = record.update(*(source(i, record.type) for i in range(record.operands + 1)))
+    with f.each_bit("%mask") as lane:
+        data = [_read(f, f"%d{i}", lane, bits, lanes) for i in range(record.operands)]
+        address = f.load("i64", f.index("i64", f.at("%w", at.ADDRESSES), lane))
+        target = f.let(f"inttoptr i64 {address} to ptr")
+        old = f.variable(word, f.load(word, target, 1))
+        retry, done = f.block("retry"), f.block("done")
+        f.jump(retry)
+        f.label(retry)
+        seen = old.get()
+        lowering = Lowering(f, 1, mode, [], lambda: "-1")
+        lowering.sources = [
+            lowering.bitcast(Value(v, TYPE_OF_BITS[bits], 1), record.type) for v in (seen, *data)
+        ]
+        new = lowering.bitcast(lowering.lower(update), TYPE_OF_BITS[bits])
+        pair = f.let(f"cmpxchg ptr {target}, {word} {seen}, {word} {new.text} seq_cst seq_cst, align {bits // 8}")
+        old.set(f.let(f"extractvalue {{ {word}, i1 }} {pair}, 0"))
+        f.branch(f.let(f"extractvalue {{ {word}, i1 }} {pair}, 1"), done, retry)
+        f.label(done)
+        with f.if_(f.let("icmp ne ptr %to, null")):
+            _write(f, "%to", lane, old.get(), bits, lanes)
+    f.ret()
+    return f
+
+
+def _read(f: Function, plane: str, lane: str, bits: int, lanes: int) -> str:
+    low = f.load("i32", f.index("i32", plane, lane))
+    if bits == 32:
+        return low
+    high = f.load("i32", f.index("i32", f.at(plane, 4 * lanes), lane))
+    wide = f.let(f"shl i64 {f.let(f'zext i32 {high} to i64')}, 32")
+    return f.let(f"or i64 {wide}, {f.let(f'zext i32 {low} to i64')}")
+
+
+def _write(f: Function, plane: str, lane: str, value: str, bits: int, lanes: int) -> None:
+    if bits == 32:
+        f.store("i32", value, f.index("i32", plane, lane))
+        return
+    f.store("i32", f.let(f"trunc i64 {value} to i32"), f.index("i32", plane, lane))
+    high = f.let(f"trunc i64 {f.let(f'lshr i64 {value}, 32')} to i32")
+    f.store("i32", high, f.index("i32", f.at(plane, 4 * lanes), lane))

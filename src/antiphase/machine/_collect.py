@@ -1,0 +1,49 @@
+"""Host side of recording: gives waves room for events, and takes what they wrote."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from antiphase.machine import _layout as at
+from antiphase.machine.recording import EVENT_TYPE, WaveTrace
+
+_EVENTS, _ROWS = 4096, 2048
+
+
+class Collector:
+    """Event buffers of the waves one worker runs. states: waves x bytes, the waves' native state."""
+
+    def __init__(self, states: NDArray[np.uint8], lanes: int, need: int) -> None:
+        waves = len(states)
+        self._states = states
+        self._events = np.zeros((waves, max(_EVENTS, need)), EVENT_TYPE)
+        self._rows = np.zeros((waves, max(_ROWS, 4 * need), lanes), np.uint32)
+        self._taken: list[list[tuple[NDArray, NDArray]]] = [[] for _ in range(waves)]
+
+    def template_words(self, wave: int) -> dict[int, int]:
+        """State a wave starts with: pointers to its empty buffers."""
+        events, rows = self._events[wave], self._rows[wave]
+        return {
+            at.EVENTS: events.ctypes.data, at.EVENTS_END: events.ctypes.data + events.nbytes,
+            at.ROWS: rows.ctypes.data, at.ROWS_END: rows.ctypes.data + rows.nbytes,
+        }  # fmt: skip
+
+    def take(self, wave: int) -> None:
+        """Copy what a wave has written and give it its buffers back, empty."""
+        words = self._states[wave, : at.VGPRS].view(np.uint64)
+        events, rows = self._events[wave], self._rows[wave]
+        n_events = (int(words[at.EVENTS // 8]) - events.ctypes.data) // EVENT_TYPE.itemsize
+        n_rows = (int(words[at.ROWS // 8]) - rows.ctypes.data) // (4 * rows.shape[1])
+        self._taken[wave].append((events[:n_events].copy(), rows[:n_rows].copy()))
+        words[at.EVENTS // 8], words[at.ROWS // 8] = events.ctypes.data, rows.ctypes.data
+
+    def finish(self, workgroup: int) -> list[WaveTrace]:
+        """The traces of a workgroup that has ended; the buffers are ready for the next."""
+        traces = []
+        for wave, parts in enumerate(self._taken):
+            self.take(wave)
+            events, rows = (np.concatenate([p[i] for p in parts]) for i in (0, 1))
+            traces.append(WaveTrace(workgroup, wave, events, rows))
+            parts.clear()
+        return traces

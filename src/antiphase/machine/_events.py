@@ -1,0 +1,78 @@
+"""Recording mode: the native side of a Recording. Events and address rows are appended where the wave points."""
+
+from __future__ import annotations
+
+from antiphase.machine import _layout as at
+from antiphase.machine._ir import Function
+
+# an event: kind u32, number u32 (block or instruction), EXEC or mask u64, base u64, row u64
+EVENT_BYTES = 32
+BLOCK, MEMORY, MEMORY_WIDE, SYNC = range(4)
+"""Kinds of events. MEMORY: addresses are base + row; MEMORY_WIDE: two rows, low and high halves of the addresses."""
+
+
+def functions(lanes: int) -> list[Function]:
+    return [_append(), _record_memory(lanes), _room(lanes)]
+
+
+def _append() -> Function:
+    f = Function(
+        "record", "void", [("ptr", "w"), ("i32", "kind"), ("i32", "number"), ("i64", "exec"), ("i64", "base")]
+    )
+    event = f.load("ptr", f.at("%w", at.EVENTS))
+    f.store("i32", "%kind", event)
+    f.store("i32", "%number", f.at(event, 4))
+    f.store("i64", "%exec", f.at(event, 8))
+    f.store("i64", "%base", f.at(event, 16))
+    f.store("i64", f.load("i64", f.at("%w", at.ROW_INDEX)), f.at(event, 24))
+    f.store("ptr", f.at(event, EVENT_BYTES), f.at("%w", at.EVENTS))
+    f.ret()
+    return f
+
+
+def _record_memory(lanes: int) -> Function:
+    """record_memory(w, instruction, mask): the addresses in the wave as an event, relative to the first lane's."""
+    f = Function("record_memory", "void", [("ptr", "w"), ("i32", "inst"), ("i64", "mask")])
+    longs = f"<{lanes} x i64>"
+    addresses = f.at("%w", at.ADDRESSES)
+    cttz = f.call("i64", "llvm.cttz.i64", ("i64", "%mask"), ("i1", "false"))
+    lane = f.let(f"and i64 {cttz}, {lanes - 1}")
+    base = f.load("i64", f.index("i64", addresses, lane))
+    one = f.let(f"insertelement {longs} poison, i64 {base}, i32 0")
+    spread = f.let(f"shufflevector {longs} {one}, {longs} poison, <{lanes} x i32> zeroinitializer")
+    all_ = f.load(longs, addresses, 64)
+    delta = f.let(f"sub {longs} {all_}, {spread}")
+    low = f.let(f"trunc {longs} {delta} to <{lanes} x i32>")
+    back = f.let(f"sext <{lanes} x i32> {low} to {longs}")
+    differs = f.let(f"bitcast <{lanes} x i1> {f.let(f'icmp ne {longs} {back}, {delta}')} to i{lanes}")
+    if lanes < 64:
+        differs = f.let(f"zext i{lanes} {differs} to i64")
+    wide = f.let(f"icmp ne i64 {f.let(f'and i64 {differs}, %mask')}, 0")
+    row = f.load("ptr", f.at("%w", at.ROWS))
+    size = 4 * lanes
+    kind = f.let(f"select i1 {wide}, i32 {MEMORY_WIDE}, i32 {MEMORY}")
+    f.call("void", "record", ("ptr", "%w"), ("i32", kind), ("i32", "%inst"), ("i64", "%mask"), ("i64", base))
+    f.store(f"<{lanes} x i32>", low, row, 4)
+    with f.if_(wide):
+        high = f.let(f"trunc {longs} {f.let(f'lshr {longs} {delta}, splat (i64 32)')} to <{lanes} x i32>")
+        f.store(f"<{lanes} x i32>", high, f.at(row, size), 4)
+    used = f.let(f"select i1 {wide}, i64 2, i64 1")
+    f.store("ptr", f.at(row, f.let(f"mul i64 {used}, {size}")), f.at("%w", at.ROWS))
+    index = f.at("%w", at.ROW_INDEX)
+    f.store("i64", f.let(f"add i64 {f.load('i64', index)}, {used}"), index)
+    f.ret()
+    return f
+
+
+def _room(lanes: int) -> Function:
+    """room(w, events, rows) -> whether that many more of each fit in what the host has provided."""
+    f = Function("room", "i1", [("ptr", "w"), ("i64", "events"), ("i64", "rows")])
+
+    def left(pointer: int, end: int, need: str, size: int) -> str:
+        from_ = f.let(f"ptrtoint ptr {f.load('ptr', f.at('%w', pointer))} to i64")
+        to = f.let(f"ptrtoint ptr {f.load('ptr', f.at('%w', end))} to i64")
+        return f.let(f"icmp uge i64 {f.let(f'sub i64 {to}, {from_}')}, {f.let(f'mul i64 {need}, {size}')}")
+
+    enough = left(at.EVENTS, at.EVENTS_END, "%events", EVENT_BYTES)
+    f.ret(f.let(f"and i1 {enough}, {left(at.ROWS, at.ROWS_END, '%rows', 4 * lanes)}"))
+    return f

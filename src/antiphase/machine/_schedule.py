@@ -1,0 +1,113 @@
+"""The native loop that runs workgroups: waves of one group take turns from barrier to barrier on one host thread.
+
+Any order of waves between barriers is a legal one; this takes wave 0 first. A wave that has ended counts as arrived
+(AMD CDNA ISA, "Work-group barriers"). The host is asked for help through the returned status and the loop resumes where it was.
+"""
+
+from __future__ import annotations
+
+from antiphase.machine import _layout as at
+from antiphase.machine._ir import Function
+
+# a worker, in bytes: what one host thread runs
+(WAVES, STATES, STRIDE, KERNEL, TEMPLATE, TEMPLATE_BYTES, NEXT, END, ACTIVE, GRID_X, GRID_Y, LDS_FILL, WAVE_AT, ID_X, ID_Y,
+ ID_Z, STOP_EACH) = range(0, 17 * 8, 8)  # fmt: skip
+WORKER_BYTES = 256
+
+DONE, GROUP_DONE = 0, 100
+"""Results of run() besides a wave's STATUS_BUDGET, STATUS_RECORD or STATUS_TRAP: all workgroups, one workgroup done."""
+
+
+def functions(lanes: int) -> list[Function]:
+    return [_start(), _group(), _run()]
+
+
+def _start() -> Function:
+    """start(g): set up the workgroup whose number is in NEXT: registers from the template, ids, a fresh LDS."""
+    f = Function("start", "void", [("ptr", "g")])
+    number = f.load("i64", f.at("%g", NEXT))
+    grid_x, grid_y = f.load("i64", f.at("%g", GRID_X)), f.load("i64", f.at("%g", GRID_Y))
+    rest = f.let(f"udiv i64 {number}, {grid_x}")
+    ids = [f.let(f"urem i64 {number}, {grid_x}"), f.let(f"urem i64 {rest}, {grid_y}"), f.let(f"udiv i64 {rest}, {grid_y}")]
+    ids = [f.let(f"trunc i64 {i} to i32") for i in ids]
+    stride, size = f.load("i64", f.at("%g", STRIDE)), f.load("i64", f.at("%g", TEMPLATE_BYTES))
+    states, template = f.load("ptr", f.at("%g", STATES)), f.load("ptr", f.at("%g", TEMPLATE))
+    with f.loop(f.load("i64", f.at("%g", WAVES))) as i:
+        w = f.at(states, f.let(f"mul i64 {i}, {stride}"))
+        from_ = f.at(template, f.let(f"mul i64 {i}, {size}"))
+        f.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", w), ("ptr", from_), ("i64", size), ("i1", "false"))
+        for k, (id_, where) in enumerate(zip(ids, (ID_X, ID_Y, ID_Z), strict=True)):
+            f.store("i32", id_, f.at(w, at.GROUP + 4 * k))
+            register = f.load("i64", f.at("%g", where))
+            with f.if_(f.let(f"icmp sge i64 {register}, 0")):
+                f.store("i32", id_, f.at(w, register))
+    lds, bytes_ = f.load("ptr", f.at(states, at.LDS)), f.load("i64", f.at(states, at.LDS_SIZE))
+    fill = f.let(f"trunc i64 {f.load('i64', f.at('%g', LDS_FILL))} to i32")
+    with f.loop(f.let(f"lshr i64 {bytes_}, 2")) as i:
+        f.store("i32", fill, f.index("i32", lds, i))
+    f.ret()
+    return f
+
+
+def _group() -> Function:
+    """group(g): run the current workgroup until it ends (0) or a wave needs the host (its status)."""
+    f = Function("group", "i32", [("ptr", "g")])
+    waves, stride = f.load("i64", f.at("%g", WAVES)), f.load("i64", f.at("%g", STRIDE))
+    states, kernel = f.load("ptr", f.at("%g", STATES)), f.load("ptr", f.at("%g", KERNEL))
+    again, done = f.block("round"), f.block("done")
+    f.jump(again)
+    f.label(again)
+    ended = f.variable("i64", "0")
+    ended.set("0")
+    with f.loop(waves) as i:
+        w = f.at(states, f.let(f"mul i64 {i}, {stride}"))
+        status = f.at(w, at.STATUS)
+        with f.if_(f.let(f"icmp eq i32 {f.load('i32', status)}, {at.STATUS_RUN}")):
+            result = f.let(f"call i32 {kernel}(ptr {w})")
+            with f.if_(f.let(f"icmp ugt i32 {result}, {at.STATUS_END}")):
+                f.store("i64", i, f.at("%g", WAVE_AT))
+                f.ret(result)
+                f.label(f.block("unreachable"))
+            f.store("i32", result, status)
+        is_end = f.let(f"icmp eq i32 {f.load('i32', status)}, {at.STATUS_END}")
+        ended.set(f.let(f"add i64 {ended.get()}, {f.let(f'zext i1 {is_end} to i64')}"))
+    with f.if_(f.let(f"icmp eq i64 {ended.get()}, {waves}")):
+        f.ret("0")
+        f.label(f.block("unreachable"))
+    # everyone has arrived or ended: the barrier opens
+    with f.loop(waves) as i:
+        status = f.at(f.at(states, f.let(f"mul i64 {i}, {stride}")), at.STATUS)
+        with f.if_(f.let(f"icmp eq i32 {f.load('i32', status)}, {at.STATUS_BARRIER}")):
+            f.store("i32", str(at.STATUS_RUN), status)
+    f.jump(again)
+    f.label(done)
+    f.ret("0")
+    return f
+
+
+def _run() -> Function:
+    """run(g): workgroups NEXT .. END - 1; returns a status when the host is needed, and continues when called again."""
+    f = Function("run", "i32", [("ptr", "g")])
+    again, begin, go = f.block("again"), f.block("begin"), f.block("go")
+    f.jump(again)
+    f.label(again)
+    f.branch(f.let(f"icmp ne i64 {f.load('i64', f.at('%g', ACTIVE))}, 0"), go, begin)
+    f.label(begin)
+    with f.if_(f.let(f"icmp uge i64 {f.load('i64', f.at('%g', NEXT))}, {f.load('i64', f.at('%g', END))}")):
+        f.ret(str(DONE))
+        f.label(f.block("unreachable"))
+    f.call("void", "start", ("ptr", "%g"))
+    f.store("i64", "1", f.at("%g", ACTIVE))
+    f.jump(go)
+    f.label(go)
+    result = f.call("i32", "group", ("ptr", "%g"))
+    with f.if_(f.let(f"icmp ne i32 {result}, 0")):
+        f.ret(result)
+        f.label(f.block("unreachable"))
+    f.store("i64", "0", f.at("%g", ACTIVE))
+    f.store("i64", f.let(f"add i64 {f.load('i64', f.at('%g', NEXT))}, 1"), f.at("%g", NEXT))
+    with f.if_(f.let(f"icmp ne i64 {f.load('i64', f.at('%g', STOP_EACH))}, 0")):
+        f.ret(str(GROUP_DONE))
+        f.label(f.block("unreachable"))
+    f.jump(again)
+    return f

@@ -1,0 +1,114 @@
+"""What a launch did, wave by wave: executed blocks, and the addresses and EXEC of memory, wait and barrier instructions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from antiphase import asm
+from antiphase.errors import UserError
+from antiphase.machine import _events
+
+EVENT_TYPE = np.dtype([("kind", "u4"), ("number", "u4"), ("exec", "u8"), ("base", "u8"), ("row", "u8")])
+"""kind: one of the constants below. number: block index for BLOCK, else instruction index. exec: EXEC, for memory the
+lanes that access. base, row: a memory event's addresses are base + rows[row] (MEMORY_WIDE: rows[row + 1] holds bits 63:32)."""
+
+BLOCK, MEMORY, MEMORY_WIDE, SYNC = _events.BLOCK, _events.MEMORY, _events.MEMORY_WIDE, _events.SYNC
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class WaveTrace:
+    """One wave's events in program order, and its rows of address offsets (rows x lanes, u32)."""
+
+    workgroup: int
+    wave: int
+    events: NDArray
+    rows: NDArray[np.uint32]
+
+    def blocks(self) -> NDArray[np.uint32]:
+        """Indices of the executed blocks, in order."""
+        return self.events["number"][self.events["kind"] == BLOCK]
+
+    def memory(self) -> NDArray:
+        """Events of memory instructions. An instruction with two offsets has two, a load to LDS one each for memory and LDS."""
+        kind = self.events["kind"]
+        return self.events[(kind == MEMORY) | (kind == MEMORY_WIDE)]
+
+    def addresses(self, events: NDArray) -> NDArray[np.uint64]:
+        """Byte addresses, events x lanes; meaningful where the event's exec bit is set."""
+        low = self.rows[events["row"].astype(np.int64)].astype(np.uint64)
+        wide = events["kind"] == MEMORY_WIDE
+        next_ = np.minimum(events["row"].astype(np.int64) + 1, len(self.rows) - 1)
+        high = self.rows[next_].astype(np.uint64)
+        negative = (low >> np.uint64(31)) * np.uint64(0xFFFFFFFF)
+        offset = low | (np.where(wide[:, None], high, negative) << np.uint64(32))
+        return events["base"][:, None] + offset
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """All waves of a launch. program: the code that ran. workgroups are numbered x fastest."""
+
+    program: asm.Program
+    kernel: str
+    grid: tuple[int, int, int]
+    waves_per_workgroup: int
+    lanes: int
+    waves: tuple[WaveTrace, ...]
+
+    def of(self, workgroup: int) -> tuple[WaveTrace, ...]:
+        """The waves of one workgroup, in order."""
+        return tuple(w for w in self.waves if w.workgroup == workgroup)
+
+    def instructions(self, trace: WaveTrace) -> Iterator[tuple[int, int]]:
+        """(first, end) instruction ranges a wave executed, in order."""
+        blocks = self.program.kernel(self.kernel).blocks
+        for number in trace.blocks():
+            yield blocks[number].start, blocks[number].end
+
+    def save(self, path: str | Path) -> None:
+        """Write one file; `load` reads it back."""
+        header = {
+            "format": _FORMAT, "name": self.program.name, "target": self.program.target, "kernel": self.kernel,
+            "grid": self.grid, "waves_per_workgroup": self.waves_per_workgroup, "lanes": self.lanes,
+        }  # fmt: skip
+        lengths = [(w.workgroup, w.wave, len(w.events), len(w.rows)) for w in self.waves]
+        with open(path, "wb") as file:
+            np.savez_compressed(
+                file,
+                header=np.frombuffer(json.dumps(header).encode(), np.uint8),
+                text=np.frombuffer(self.program.text().encode(), np.uint8),
+                lengths=np.array(lengths, np.int64).reshape(-1, 4),
+                events=_joined([w.events for w in self.waves], EVENT_TYPE, (0,)),
+                rows=_joined([w.rows for w in self.waves], np.dtype(np.uint32), (0, self.lanes)),
+            )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Recording:
+        """Read a saved recording. UserError if the file is missing or is not one."""
+        try:
+            with np.load(path) as file:
+                header = json.loads(file["header"].tobytes())
+                text, lengths = file["text"].tobytes().decode(), file["lengths"]
+                events, rows = file["events"], file["rows"]
+        except (OSError, ValueError, KeyError) as error:
+            raise UserError(f"not a recording: {error}", file=str(path), remedy="record the launch again") from error
+        if header["format"] != _FORMAT:
+            raise UserError(f"recording format {header['format']}", file=str(path), remedy="record the launch again")
+        waves, e, r = [], 0, 0
+        for workgroup, wave, n_events, n_rows in lengths.tolist():
+            waves.append(WaveTrace(workgroup, wave, events[e : e + n_events], rows[r : r + n_rows]))
+            e, r = e + n_events, r + n_rows
+        program = asm.parse(text, header["name"], header["target"])
+        grid = tuple(header["grid"])
+        return cls(program, header["kernel"], grid, header["waves_per_workgroup"], header["lanes"], tuple(waves))
+
+
+def _joined(parts: Sequence[NDArray], dtype: np.dtype, shape: tuple[int, ...]) -> NDArray:
+    return np.concatenate(parts) if parts else np.empty(shape, dtype)

@@ -1,0 +1,5 @@
+"""All wording and drawing: terminal, JSON and pages. Nothing here decides anything."""
+
+from antiphase.report._terminal import terminal
+
+__all__ = ["terminal"]

@@ -1,0 +1,175 @@
+"""run_script: unmodified Triton scripts, with a machine that knows one kernel."""
+
+import ctypes
+import struct
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from triton.runtime import driver
+
+from antiphase.errors import UserError
+from antiphase.frontends import _launch, run_script
+from antiphase.frontends._launch import Launch
+
+PRELUDE = """
+import json, sys
+import numpy as np
+import triton
+import triton.language as tl
+from antiphase import frontends
+
+@triton.jit
+def add(x, y, out, n, bias, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, mask=at < n) + tl.load(y + at, mask=at < n) + bias, mask=at < n)
+
+x = frontends.tensor(np.arange(100, dtype=np.float32))
+y = frontends.tensor(np.ones(100, np.float32))
+out = frontends.zeros(100)
+"""
+
+
+@pytest.fixture
+def launches(monkeypatch: pytest.MonkeyPatch) -> list[Launch]:
+    """Launches made; the machine is replaced by one that runs `add` and faults in `bad`."""
+    seen: list[Launch] = []
+
+    def execute(launch: Launch, options: object) -> SimpleNamespace:
+        seen.append(launch)
+        if launch.kernel == "add":
+            x, y, out, n, bias = struct.unpack_from("<QQQif", launch.kernarg)
+            a, b, c = (np.ctypeslib.as_array((ctypes.c_float * n).from_address(at)) for at in (x, y, out))
+            c[:] = a + b + bias
+        faults = ["load of 4 bytes outside every allocation"] * 2 if launch.kernel == "bad" else []
+        return SimpleNamespace(instructions=launch.grid[0] * launch.threads_per_workgroup, faults=faults)
+
+    monkeypatch.setattr(_launch, "execute", execute)
+    return seen
+
+
+@pytest.fixture
+def script(tmp_path: Path):
+    def write(body: str) -> Path:
+        path = tmp_path / "script.py"
+        path.write_text(PRELUDE + body)
+        return path
+
+    return write
+
+
+def test_launch_reaches_the_machine_with_the_tensors_addresses(script, launches):
+    path = script(
+        "add[(4,)](x, y, out, 100, 0.5, BLOCK=32, num_warps=1)\n"
+        "assert (out.numpy() == np.arange(100) + 1.5).all()\n"
+        "assert triton.runtime.driver.active.get_current_target().arch == 'gfx950'\n"
+    )
+    assert run_script(path, target="gfx950") == 0
+    assert (launches[0].grid, launches[0].threads_per_workgroup) == ((4, 1, 1), 64)
+    assert [(buffer.name, buffer.size) for buffer in launches[0].buffers] == [
+        ("x", 400),
+        ("y", 400),
+        ("out", 400),
+    ]
+
+
+def test_the_script_sees_what_python_would_show_it(script, capsys):
+    path = script("print(json.dumps([sys.argv, __name__, sys.path[0]]))\n")
+    before = (sys.argv, sys.path[:])
+    assert run_script(path, ["-n", "3"]) == 0
+    assert capsys.readouterr().out.strip() == f'[["{path}", "-n", "3"], "__main__", "{path.parent}"]'
+    assert (sys.argv, sys.path) == before
+
+
+def test_autotuner_takes_the_configuration_with_fewest_instructions(script, launches, capsys):
+    path = script(
+        "configs = [triton.Config({'BLOCK': 32}, num_warps=4), triton.Config({'BLOCK': 64}, num_warps=1)]\n"
+        "tuned = triton.autotune(configs, key=['n'], reset_to_zero=['out'], restore_value=['x'])(add)\n"
+        "tuned[lambda meta: (triton.cdiv(100, meta['BLOCK']),)](x, y, out, 100, 0.0)\n"
+        "print(tuned.best_config.kwargs['BLOCK'])\n"
+    )
+    assert run_script(path) == 0
+    assert capsys.readouterr().out.strip() == "64"
+    assert len(launches) == 3, "each configuration once, then the launch itself"
+
+
+def test_do_bench_runs_twice(script, launches):
+    path = script(
+        "run = lambda: add[(1,)](x, y, out, 100, 0.0, BLOCK=128)\n"
+        "assert triton.testing.do_bench(run) > 0\n"
+        "assert len(triton.testing.do_bench(run, quantiles=[0.5, 0.2, 0.8])) == 3\n"
+    )
+    assert run_script(path) == 0
+    assert len(launches) == 4
+
+
+def test_host_code_that_asks_for_resources(script, launches, capsys):
+    path = script(
+        "kernel = add.warmup(x, y, out, 100, 0.5, BLOCK=128, grid=(1,))\n"
+        "kernel._init_handles()\n"
+        "device = triton.runtime.driver.active.get_current_device()\n"
+        "properties = triton.runtime.driver.active.utils.get_device_properties(device)\n"
+        "print(kernel.n_regs > 0, kernel.n_spills, properties['max_shared_mem'], properties['warpSize'])\n"
+        "kernel[(1, 1, 1)](x, y, out, 100, 0.5, 128)\n"
+    )
+    assert run_script(path, target="gfx942") == 0
+    assert capsys.readouterr().out.split() == ["True", "0", "65536", "64"]
+    assert len(launches) == 1
+
+
+def test_tuples_descriptors_and_null_pointers(script, launches):
+    path = script(
+        "from triton.tools.tensor_descriptor import TensorDescriptor\n"
+        "@triton.jit\n"
+        "def copy(source, extra, out, missing, B: tl.constexpr):\n"
+        "    at = tl.arange(0, B)[:, None] * B + tl.arange(0, B)[None, :]\n"
+        "    if missing is None:\n"
+        "        tl.store(out + at, source.load([0, 0]) + extra[0] + extra[1])\n"
+        "tile = frontends.zeros((16, 16))\n"
+        "copy[(1,)](TensorDescriptor.from_tensor(tile, [16, 16]), (2, 0.5), out, None, B=16)\n"
+    )
+    assert run_script(path) == 0
+    launch = launches[0]
+    args = _launch.explicit_args(launch.program.kernel())
+    values = [int.from_bytes(launch.kernarg[arg.offset :][: arg.size], "little") for arg in args]
+    half = int.from_bytes(struct.pack("<f", 0.5), "little")
+    assert values[1:12] == [16, 16, 16, 1, 0, 0, 16, 16, 16, 1, 2]
+    assert values[12] == half
+    assert values[0] == launch.buffers[0].address
+    assert launch.buffers[0].size == 16 * 16 * 4
+
+
+def test_faults_are_printed_once_each_and_end_in_status_1(script, launches, capsys):
+    path = script(
+        "@triton.jit\ndef bad(x):\n    tl.store(x + 100, 1.0)\nbad[(1,)](x)\nbad[(1,)](x)\nsys.exit(0)\n"
+    )
+    assert run_script(path) == 1
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("antiphase:")]
+    assert lines == ["antiphase: bad: load of 4 bytes outside every allocation (4 times)"]
+
+
+def test_exceptions_and_exit_status_pass_through(script):
+    with pytest.raises(ZeroDivisionError):
+        run_script(script("1 / 0\n"))
+    with pytest.raises(SystemExit) as caught:
+        run_script(script("sys.exit(5)\n"))
+    assert caught.value.code == 5
+
+
+def test_the_driver_is_put_back_whatever_happens(script):
+    before = driver._active
+    with pytest.raises(ZeroDivisionError):
+        run_script(script("1 / 0\n"))
+    assert driver._active is before
+
+
+def test_an_empty_grid_launches_nothing(script, launches):
+    assert run_script(script("add[(0,)](x, y, out, 100, 0.0, BLOCK=32)\n")) == 0
+    assert not launches
+
+
+def test_missing_script(tmp_path):
+    with pytest.raises(UserError, match=r"none\.py: no such script; give the path of a Python file"):
+        run_script(tmp_path / "none.py")
