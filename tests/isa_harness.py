@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import zlib
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -31,7 +33,7 @@ def record(name: str, target: str = "gfx950") -> Alu:
 def build(
     key: str, results: tuple[Expr, ...], types: tuple[Type, ...], mode: FloatMode, constants: dict[int, int]
 ) -> Function:
-    """A function (results..., sources..., EXEC) over pointers to 64-lane vectors; sources in `constants` are known."""
+    """A function (results..., sources..., EXEC) over pointers to vectors; `constants` are known sources."""
     params = [("ptr", f"r{i}") for i in range(len(results))] + [("ptr", f"s{i}") for i in range(len(types))]
     function = Function(key, "void", [*params, ("i64", "exec")])
     sources = []
@@ -70,28 +72,39 @@ class Machine:
             self._library = None
         return key
 
-    def add_record(self, instruction: Alu, *, saturated: bool = False, **fields: object) -> str:
-        key = f"{instruction.name}{'_clamp' if saturated else ''}{abs(hash(str(sorted(fields.items()))))}"
+    def add_record(self, instruction: Alu, *, saturated: bool = False, **fields: Any) -> str:
+        variant = zlib.crc32(str((saturated, sorted(fields.items()))).encode())
+        key = f"{instruction.name}_{variant}"
         results = instruction.saturated_results if saturated else instruction.results
-        types = tuple(slot.type for slot in instruction.signature.sources) * (2 if instruction.pair else 1)
-        return self.add(key, results, types, **fields)  # type: ignore[arg-type]
+        slots = instruction.signature.sources * (2 if instruction.pair else 1)
+        types = tuple(slot.type for slot in slots for _ in range(slot.count))
+        return self.add(key, results, types, **fields)
 
-    def __call__(self, key: str, *arrays: object, exec_: int = ALL_ACTIVE) -> tuple[np.ndarray, ...]:
-        """Results for sources of any equal length; the last wave is padded with copies of the last element."""
+    def compile(self) -> Library:
         if self._library is None:
             self._library = Library(module([f for f, _, _ in self._functions.values()]), self._level)
+        return self._library
+
+    def __call__(self, key: str, *arrays: object, exec_: int = ALL_ACTIVE) -> tuple[np.ndarray, ...]:
+        """Results for sources of one length; the last wave is padded with copies of the last element."""
+        library = self.compile()
         _, results, types = self._functions[key]
-        given = [np.atleast_1d(np.asarray(a)).astype(DTYPES[t.name]) for a, t in zip(arrays, types, strict=True)]
+        given = [
+            np.atleast_1d(np.asarray(a)).astype(DTYPES[t.name]) for a, t in zip(arrays, types, strict=True)
+        ]
         count = max(len(a) for a in given) if given else LANES
         waves = -(-count // LANES)
         padded = [np.resize(a, waves * LANES) if len(a) == 1 else _pad(a, waves * LANES) for a in given]
         out = [np.zeros(waves * LANES, DTYPES[t.name]) for t in results]
         call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(out) + len(padded)), ctypes.c_uint64)(
-            self._library.address(key)
+            library.address(key)
         )
         for wave in range(waves):
             at = slice(wave * LANES, (wave + 1) * LANES)
-            blocks = [_aligned(o[at], None) for o in out], [_aligned(p[at], t) for p, t in zip(padded, types, strict=True)]
+            blocks = (
+                [_aligned(o[at], None) for o in out],
+                [_aligned(p[at], t) for p, t in zip(padded, types, strict=True)],
+            )
             call(*[b.ctypes.data for group in blocks for b in group], exec_)
             for o, b in zip(out, blocks[0], strict=True):
                 o[at] = b
@@ -113,7 +126,9 @@ def _aligned(block: np.ndarray, type_: Type | None) -> np.ndarray:
     return view
 
 
-def run(name: str, *arrays: object, target: str = "gfx950", mode: FloatMode | None = None, **fields: object) -> tuple:
+def run(
+    name: str, *arrays: object, target: str = "gfx950", mode: FloatMode | None = None, **fields: Any
+) -> tuple:
     """One record on arrays, compiled by itself; machines with many records are for loops."""
     machine = Machine()
     return machine(machine.add_record(record(name, target), mode=mode, **fields), *arrays)

@@ -11,7 +11,6 @@ from antiphase.arch import _facts, _registry
 TARGETS = """
 [gfx1]
 generation = "G 1"
-runnable = false
 """
 SOURCES = """
 [manual]

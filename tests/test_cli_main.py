@@ -38,7 +38,6 @@ def test_starting_up_imports_nothing_heavy() -> None:
     [
         (["arch", "show", "gfx94"], "unknown target 'gfx94'; did you mean gfx942"),
         (["demo", "--target", "gfx1"], "unknown target 'gfx1'"),
-        (["run", "--target", "gfx1100", "k.py"], "target gfx1100 (RDNA 3) is listed but kernels"),
         (["run", "nowhere.py"], "nowhere.py: no such script; give the path of a Python file"),
         (["run"], "Missing argument 'SCRIPT.py'; try antiphase run --help"),
         (["run", "--tarrget", "gfx942", "k.py"], "No such option '--tarrget'"),
@@ -102,7 +101,7 @@ def test_run_hands_the_script_its_own_arguments(tmp_path: Path, monkeypatch: pyt
     script.touch()
     calls: list[object] = []
 
-    def run_script(*call: object) -> int:
+    def run_script(*call: object, on_faults: object) -> int:
         calls.append(call)
         return 1
 
@@ -124,7 +123,6 @@ def test_arch_text_names_values_and_sources(capsys: pytest.CaptureFixture[str]) 
     assert main(["arch", "show", "gfx1250"]) == 0
     shown = capsys.readouterr().out
     assert "tensorcnt ? bits" in shown
-    assert "kernels cannot be run yet" in shown
     assert "[08b7dcac0b20], getTotalNumVGPRs" in shown
 
 

@@ -13,6 +13,9 @@ from triton.runtime import driver
 from antiphase.errors import UserError
 from antiphase.frontends import _launch, run_script
 from antiphase.frontends._launch import Launch
+from antiphase.machine import Fault, Memory
+
+STRAY = Fault(0, "write", (0, 0, 0), 0, 0, 4096, 4)
 
 PRELUDE = """
 import json, sys
@@ -43,8 +46,15 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[Launch]:
             x, y, out, n, bias = struct.unpack_from("<QQQif", launch.kernarg)
             a, b, c = (np.ctypeslib.as_array((ctypes.c_float * n).from_address(at)) for at in (x, y, out))
             c[:] = a + b + bias
-        faults = ["load of 4 bytes outside every allocation"] * 2 if launch.kernel == "bad" else []
-        return SimpleNamespace(instructions=launch.grid[0] * launch.threads_per_workgroup, faults=faults)
+        faults = [STRAY] * 2 if launch.kernel == "bad" else []
+        return SimpleNamespace(
+            instructions=launch.grid[0] * launch.threads_per_workgroup,
+            program=launch.program,
+            kernel=launch.program.kernel(launch.kernel),
+            memory=Memory(),
+            faults=faults,
+            fault_count=len(faults),
+        )
 
     monkeypatch.setattr(_launch, "execute", execute)
     return seen
@@ -141,13 +151,13 @@ def test_tuples_descriptors_and_null_pointers(script, launches):
     assert launch.buffers[0].size == 16 * 16 * 4
 
 
-def test_faults_are_printed_once_each_and_end_in_status_1(script, launches, capsys):
+def test_faults_of_one_instruction_are_gathered_and_end_in_status_1(script, launches):
     path = script(
         "@triton.jit\ndef bad(x):\n    tl.store(x + 100, 1.0)\nbad[(1,)](x)\nbad[(1,)](x)\nsys.exit(0)\n"
     )
-    assert run_script(path) == 1
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("antiphase:")]
-    assert lines == ["antiphase: bad: load of 4 bytes outside every allocation (4 times)"]
+    tallies = []
+    assert run_script(path, on_faults=tallies.append) == 1
+    assert [(group.kernel, group.count) for tally in tallies for group in tally.groups] == [("bad", 4)]
 
 
 def test_exceptions_and_exit_status_pass_through(script):

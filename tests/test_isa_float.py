@@ -1,4 +1,4 @@
-"""Vector float instructions: special values, rounding, IEEE mode, denormal modes, transcendentals, division."""
+"""Vector float instructions: special values, rounding, IEEE and denormal modes, transcendentals, division."""
 
 from __future__ import annotations
 
@@ -53,22 +53,25 @@ def same(result: np.ndarray, expected: np.ndarray) -> None:
 
 
 ARITHMETIC: dict[str, Callable[..., np.ndarray]] = {
-    "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "subrev": lambda a, b: b - a, "mul": lambda a, b: a * b,
+    "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "subrev": lambda a, b: b - a,
+    "mul": lambda a, b: a * b,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("t", ["f32", "f16", "f64"])
-@pytest.mark.parametrize("name", ARITHMETIC)
+NAMED = [(name, t) for name in ARITHMETIC for t in FLOATS if t != "f64" or not name.startswith("sub")]
+
+
+@pytest.mark.parametrize(("name", "t"), NAMED)
 def test_arithmetic(name: str, t: str) -> None:
-    if t == "f64" and name.startswith("sub"):
-        pytest.skip("f64 subtracts with a source modifier")
     a, b = pairs(t)
     same(run(f"v_{name}_{t}", a, b)[0], ARITHMETIC[name](a, b))
 
 
 def test_fused_multiply_add_rounds_once() -> None:
     a, b, c = (RNG.standard_normal(512).astype(np.float32) for _ in range(3))
-    exact = [Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c, strict=True)]
+    exact = [
+        Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c, strict=True)
+    ]
     for name, sources in (("v_fma_f32", (a, b, c)), ("v_fmac_f32", (a, b, c)), ("v_pk_fma_f32", (a, b, c))):
         (result,) = run(name, *sources)
         for value, right in zip(result, exact, strict=True):
@@ -159,6 +162,10 @@ def test_scaling_rounds_once(t: str) -> None:
     n = RNG.integers(-span, span, len(x)).astype(np.int16 if t == "f16" else np.int32)
     # NumPy's own f16 ldexp goes through f32 and rounds once, too
     same(run(f"v_ldexp_{t}", x, n)[0], np.ldexp(x, n))
+    # into the denormals, where a second rounding would show
+    down = {"f16": 16, "f32": 128, "f64": 1024}[t] + RNG.integers(0, 8, 500)
+    x = RNG.uniform(0.25, 1, 500).astype(FLOATS[t][0])
+    same(run(f"v_ldexp_{t}", x, -down)[0], np.ldexp(x, -down))
     edge = 32767 if t == "f16" else 2**31 - 1
     assert run(f"v_ldexp_{t}", np.array([1.0]), np.array([-edge]))[0][0] == 0
     assert run(f"v_ldexp_{t}", np.array([1.0]), np.array([edge]))[0][0] == np.inf
@@ -212,8 +219,10 @@ def test_transcendentals_are_within_an_ulp(name: str) -> None:
 
 INF, NAN = np.inf, np.nan
 EDGES = {
-    "exp": [(-INF, 0), (INF, INF), (0, 1), (-0.0, 1), (NAN, NAN), (128, INF), (-127, 0), (-1e30, 0), (1e30, INF), (3, 8)],
-    "log": [(0, -INF), (-0.0, -INF), (-1, NAN), (INF, INF), (-INF, NAN), (NAN, NAN), (1, 0), (2**-130, -INF), (8, 3)],
+    "exp": [(-INF, 0), (INF, INF), (0, 1), (-0.0, 1), (NAN, NAN), (128, INF), (-127, 0),
+            (-1e30, 0), (1e30, INF), (3, 8)],
+    "log": [(0, -INF), (-0.0, -INF), (-1, NAN), (INF, INF), (-INF, NAN), (NAN, NAN), (1, 0),
+            (2**-130, -INF), (8, 3)],
     "sin": [(0, 0), (-0.0, -0.0), (0.25, 1), (0.5, 0), (0.75, -1), (INF, NAN), (NAN, NAN), (1e30, 0)],
     "cos": [(0, 1), (0.25, 0), (0.5, -1), (-INF, NAN), (NAN, NAN), (1e30, 1)],
     "rcp": [(0, INF), (-0.0, -INF), (INF, 0), (-INF, -0.0), (NAN, NAN), (2**-130, INF), (3e38, 0), (4, 0.25)],

@@ -9,7 +9,9 @@ import pytest
 from isa_harness import Machine, record, run
 
 RNG = np.random.default_rng(20)
-EDGES = np.array([0, 1, 2, 31, 32, 0x7FFF, 0x8000, 0xFFFF, 0xFFFFFF, 0x800000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF])
+EDGES = np.array(
+    [0, 1, 2, 31, 32, 0x7FFF, 0x8000, 0xFFFF, 0xFFFFFF, 0x800000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]
+)
 WORDS = np.concatenate([EDGES, RNG.integers(0, 1 << 32, 51)]).astype(np.uint32)
 A, B = (x.ravel() for x in np.meshgrid(WORDS, WORDS))
 C = RNG.permutation(B)
@@ -109,8 +111,9 @@ BINARY: dict[str, Reference] = {
     "v_bcnt_u32_b32": lambda a, b: bit_count(a) + b,
     "v_bfm_b32": lambda a, b: ((1 << shift(a)) - 1) << shift(b),
     "v_cvt_pk_u16_u32": lambda a, b: np.minimum(plain(a), 65535) | (np.minimum(plain(b), 65535) << 16),
-    "v_cvt_pk_i16_i32": lambda a, b: (np.clip(signed(a), -32768, 32767) & 0xFFFF)
-    | ((np.clip(signed(b), -32768, 32767) & 0xFFFF) << 16),
+    "v_cvt_pk_i16_i32": lambda a, b: (
+        (np.clip(signed(a), -32768, 32767) & 0xFFFF) | ((np.clip(signed(b), -32768, 32767) & 0xFFFF) << 16)
+    ),
 }
 HALVES: dict[str, Reference] = {
     "v_add_u16": lambda a, b: low16(a) + low16(b),
@@ -207,7 +210,11 @@ def test_saturated_multiply_add() -> None:
 def test_carries() -> None:
     carry = (C & 1).astype(np.uint8)
     total = plain(A) + B
-    for name, exact in (("v_add_co_u32", total), ("v_sub_co_u32", plain(A) - B), ("v_subrev_co_u32", plain(B) - A)):
+    for name, exact in (
+        ("v_add_co_u32", total),
+        ("v_sub_co_u32", plain(A) - B),
+        ("v_subrev_co_u32", plain(B) - A),
+    ):
         value, mask = run(name, A, B)
         np.testing.assert_array_equal(value, exact.astype(U32))
         np.testing.assert_array_equal(mask, (exact < 0) | (exact >= WRAP))
@@ -237,10 +244,14 @@ def test_64_bit_shifts() -> None:
     np.testing.assert_array_equal(run("v_lshlrev_b64", A, LONG)[0], LONG << count.astype(U64))
     np.testing.assert_array_equal(run("v_lshrrev_b64", A, LONG)[0], LONG >> count.astype(U64))
     np.testing.assert_array_equal(run("v_ashrrev_i64", A, LONG.view(I64))[0], LONG.view(I64) >> count)
-    np.testing.assert_array_equal(run("v_lshl_add_u64", LONG, A, LONG[::-1])[0], (LONG << (A % 8).astype(U64)) + LONG[::-1])
+    np.testing.assert_array_equal(
+        run("v_lshl_add_u64", LONG, A, LONG[::-1])[0], (LONG << (A % 8).astype(U64)) + LONG[::-1]
+    )
 
 
-@pytest.mark.parametrize("table", [0, 0x01, 0x1B, 0x40, 0x96, 0xC8, 0xCA, 0xE8, 0xFF, *RNG.integers(0, 256, 6)])
+@pytest.mark.parametrize(
+    "table", [0, 0x01, 0x1B, 0x40, 0x96, 0xC8, 0xCA, 0xE8, 0xFF, *RNG.integers(0, 256, 6)]
+)
 def test_truth_table(table: int) -> None:
     (result,) = run("v_bitop3_b32", A, B, C, 0, constants={3: int(table)})
     expected = np.zeros_like(A)
@@ -253,7 +264,9 @@ def test_truth_table(table: int) -> None:
 
 def test_byte_permute() -> None:
     # every selector in every position, 13 and above alike
-    selectors = np.array([s | (s * 7 % 16) << 8 | (s * 5 % 16) << 16 | (255 - s) << 24 for s in range(16)], U32)
+    selectors = np.array(
+        [s | (s * 7 % 16) << 8 | (s * 5 % 16) << 16 | (255 - s) << 24 for s in range(16)], U32
+    )
     a, b = A[: len(selectors)], RNG.integers(0, 1 << 32, len(selectors)).astype(U32)
     (result,) = run("v_perm_b32", a, b, selectors)
     for value, x, y, selector in zip(result, a, b, selectors, strict=True):

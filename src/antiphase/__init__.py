@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from antiphase.asm import Program as Program
-    from antiphase.asm import load as load
     from antiphase.asm import parse as parse
     from antiphase.frontends import compile_kernel as compile_kernel
     from antiphase.frontends import launch_asm as launch
+    from antiphase.frontends import load as load
 
 __version__ = "0.1.0"
 
@@ -22,7 +22,7 @@ _PUBLIC = {
     "Program": ("antiphase.asm", "Program"),
     "compile_kernel": ("antiphase.frontends", "compile_kernel"),
     "launch": ("antiphase.frontends", "launch_asm"),
-    "load": ("antiphase.asm", "load"),
+    "load": ("antiphase.frontends", "load"),
     "parse": ("antiphase.asm", "parse"),
 }
 

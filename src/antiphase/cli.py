@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
+import atexit
 import os
 import sys
 from collections.abc import Sequence
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 
 from antiphase import __version__
 from antiphase.errors import AntiphaseError, UserError
+
+if TYPE_CHECKING:
+    from antiphase.machine.fault_tally import FaultTally
 
 USER_ERROR = 2
 # As a shell reports death by SIGINT and by SIGPIPE.
@@ -33,6 +36,9 @@ _target_option = click.option(
     metavar="TARGET",
     help="GPU target; see antiphase arch list.",
 )
+_any_target_option = click.option(
+    "--target", metavar="TARGET", help="Only one GPU target; all of them by default."
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -44,15 +50,25 @@ def cli() -> None:
 @cli.command()
 @_target_option
 @_json_option
-def demo(target: str, json_to: IO[str] | None) -> int | None:
+def demo(target: str, json_to: IO[str] | None) -> int:
     """Compile a warp-pipelined GEMM, run it on the CPU and show its two wave groups."""
     from antiphase import arch
 
-    name = arch.runnable_target(target).name
-    from antiphase._demo import run_demo
+    name = arch.target(target).name
+    _silence_shutdown()
+    from antiphase.report import terminal, working
 
-    with contextlib.redirect_stdout(json_to) if json_to else contextlib.nullcontext():
-        return run_demo(name, json=json_to is not None)
+    with working() as step:
+        step("loading")
+        from antiphase.demo import demonstrate
+        from antiphase.report import demo as report
+
+        found = demonstrate(name, step)
+    if json_to:
+        _write_json(report.as_json(found), json_to)
+    else:
+        report.print_demo(found, terminal())
+    return 0 if found.ok else 1
 
 
 @cli.command(context_settings={"allow_interspersed_args": False})
@@ -63,12 +79,13 @@ def run(target: str, script: str, args: tuple[str, ...]) -> int | None:
     """Run an unmodified Triton script with its kernels executed on the CPU as TARGET would execute them."""
     from antiphase import arch
 
-    name = arch.runnable_target(target).name
+    name = arch.target(target).name
     if not os.path.isfile(script):
         raise UserError("no such script", file=script, remedy="give the path of a Python file")
+    _silence_shutdown()
     from antiphase.frontends import run_script
 
-    return run_script(script, list(args), name)
+    return run_script(script, list(args), name, on_faults=_print_faults)
 
 
 @cli.command()
@@ -122,6 +139,70 @@ def arch_show(target: str, json_to: IO[str] | None) -> None:
         report.print_target(found, terminal())
 
 
+@cli.group()
+def isa() -> None:
+    """The instructions: what they mean, where they exist, which of them run."""
+
+
+@isa.command("list")
+@_any_target_option
+@click.option("--class", "group", metavar="CLASS", help="Only one class, such as VALU or LDS.")
+@_json_option
+def isa_list(target: str | None, group: str | None, json_to: IO[str] | None) -> None:
+    """List the instructions."""
+    from antiphase.coverage import instructions
+    from antiphase.report import isa as report
+    from antiphase.report import terminal
+
+    rows = instructions(target, group)
+    if json_to:
+        _write_json(report.list_as_json(rows), json_to)
+    else:
+        report.print_list(rows, terminal())
+
+
+@isa.command("show")
+@click.argument("name")
+@_any_target_option
+@_json_option
+def isa_show(name: str, target: str | None, json_to: IO[str] | None) -> None:
+    """Show one instruction: operands, meaning, status, source, and where it exists by which evidence."""
+    from antiphase.coverage import sheet
+    from antiphase.report import isa as report
+    from antiphase.report import terminal
+
+    found = sheet(name, target)
+    if json_to:
+        _write_json(report.sheet_as_json(found), json_to)
+    else:
+        report.print_sheet(found, terminal())
+
+
+@isa.command("coverage")
+@_any_target_option
+@click.option("--reasons", is_flag=True, help="List the unsupported instructions with the reason of each.")
+@_json_option
+def isa_coverage(target: str | None, reasons: bool, json_to: IO[str] | None) -> None:
+    """Count the instructions that the assembler accepts, antiphase parses, and antiphase executes."""
+    from antiphase import arch as reference
+    from antiphase.report import terminal, working
+
+    names = [each.name for each in reference.targets()] if target is None else [reference.target(target).name]
+    with working() as step:
+        step("loading")
+        from antiphase.coverage import survey
+        from antiphase.report import isa as report
+
+        surveys = []
+        for name in names:
+            step(f"trying the instructions of {name}")
+            surveys.append(survey(name))
+    if json_to:
+        _write_json(report.coverage_as_json(surveys), json_to)
+    else:
+        report.print_coverage(surveys, terminal(), reasons=reasons)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status.
 
@@ -164,6 +245,24 @@ def _usage(error: click.ClickException) -> str:
     message = error.format_message().rstrip(".?")
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{message}; try {context.command_path} --help" if context else message
+
+
+def _print_faults(tally: FaultTally) -> None:
+    from antiphase.report.faults import fault_lines
+
+    for line in fault_lines(tally):
+        print(f"antiphase: {line}", file=sys.stderr)
+
+
+def _silence_shutdown() -> None:
+    """Close standard error once everything of ours is done: Triton's library reports its leaks after that."""
+
+    def silence() -> None:
+        sys.stderr.flush()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+    # Handlers run last first: those registered later may still write.
+    atexit.register(silence)
 
 
 def _write_json(value: object, stream: IO[str]) -> None:

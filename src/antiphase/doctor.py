@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from importlib import metadata
@@ -15,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from antiphase._objdump import find_objdump
 from antiphase._paths import cache_directory
 
 State = Literal["ok", "missing", "unsuitable"]
@@ -31,7 +30,6 @@ _REQUIRED_PACKAGES = {
     "rich": (13, 7),
 }
 _TRITON = (3, 9, 0)
-_OBJDUMP = 22
 _CPU_FEATURES = ("avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512vl")
 
 
@@ -110,21 +108,11 @@ def _torch() -> Piece:
 
 
 def _objdump() -> Piece:
-    """The newest llvm-objdump on PATH, plain or with Debian's version suffix."""
-    names = [f"llvm-objdump-{major}" for major in range(_OBJDUMP + 10, _OBJDUMP - 1, -1)]
-    paths = [path for name in (*names, "llvm-objdump") if (path := shutil.which(name))]
-    if not paths:
+    tool = find_objdump()
+    if not tool.path:
         return Piece("llvm-objdump", False, "missing")
-    path = paths[0]
-    try:
-        output = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20).stdout
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Piece("llvm-objdump", False, "unsuitable", path, f"does not run ({error})")
-    match = re.search(r"LLVM version (\d+)[\d.]*", output)
-    if match is None or int(match[1]) < _OBJDUMP:
-        version = match[0] if match else "unknown version"
-        return Piece("llvm-objdump", False, "unsuitable", f"{path}, {version}", f"older than LLVM {_OBJDUMP}")
-    return Piece("llvm-objdump", False, "ok", f"{path}, {match[0]}")
+    found = ", ".join(filter(None, (tool.path, tool.version)))
+    return Piece("llvm-objdump", False, "ok" if tool.usable else "unsuitable", found, tool.problem)
 
 
 def _tinygrad() -> Piece:

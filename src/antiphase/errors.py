@@ -33,3 +33,7 @@ class Unsupported(AntiphaseError):
 
 class Incomplete(AntiphaseError):
     """Work was cut short by a limit; what was done so far proves nothing about the rest."""
+
+
+class Deadlock(AntiphaseError):
+    """The waves of a workgroup wait for each other at barriers that can never complete."""

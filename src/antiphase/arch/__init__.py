@@ -7,22 +7,42 @@
 'Documented'
 """
 
+from antiphase.arch._assembler import Inventory, Mnemonic, Probe, assembler_inventory, assembler_probes
 from antiphase.arch._facts import Citation, Fact, Source, Status
+from antiphase.arch._fragments import Fragment, Place
 from antiphase.arch._layouts import OperandLayout, input_layout, output_layout
-from antiphase.arch._registry import runnable_target, target, targets
+from antiphase.arch._registry import target, targets
 from antiphase.arch._target import Counter, Target
+from antiphase.arch._wmma_layouts import (
+    alternating_output_layout,
+    halves_output_layout,
+    index_layout,
+    partitioned_input_layout,
+    replicated_input_layout,
+)
 
 __all__ = [
     "Citation",
     "Counter",
     "Fact",
+    "Fragment",
+    "Inventory",
+    "Mnemonic",
     "OperandLayout",
+    "Place",
+    "Probe",
     "Source",
     "Status",
     "Target",
+    "alternating_output_layout",
+    "assembler_inventory",
+    "assembler_probes",
+    "halves_output_layout",
+    "index_layout",
     "input_layout",
     "output_layout",
-    "runnable_target",
+    "partitioned_input_layout",
+    "replicated_input_layout",
     "target",
     "targets",
 ]

@@ -76,7 +76,6 @@ class TargetEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the list of targets says of one target."""
 
     generation: str
-    runnable: bool
 
 
 class _FactRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -14,17 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-LANES = 64
+LANES = 64  # of CDNA's waves
 
 Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class OperandLayout:
-    """Coordinates of every element a wave holds of one operand, each an array of shape (64 lanes, positions).
+    """Coordinates of every element a wave holds of one operand, each an array of shape (lanes, positions).
 
     For A: outer is the row, inner is k. For B: outer is the column, inner is k. For C and D: outer is the
     row, inner the column. A position counts elements from bit 0 of the lane's first register upwards.
+    Negative coordinates mark places that hold nothing.
     """
 
     outer: Indices
@@ -37,15 +38,27 @@ class OperandLayout:
         return self.outer.shape[1]
 
     @functools.cached_property
-    def _where(self) -> dict[tuple[int, int, int], tuple[int, int]]:
-        return {
-            (int(self.outer[place]), int(self.inner[place]), int(self.block[place])): place
-            for place in np.ndindex(self.outer.shape)
-        }  # type: ignore[return-value]
+    def _where(self) -> dict[tuple[int, int, int], list[tuple[int, int]]]:
+        found: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
+        for lane, position in np.ndindex(self.outer.shape):
+            element = self.element(lane, position)
+            if element is not None:
+                found.setdefault(element, []).append((lane, position))
+        return found
+
+    def places(self, outer: int, inner: int, block: int = 0) -> tuple[tuple[int, int], ...]:
+        """Every (lane, position) of one element, lowest lane first. KeyError if there is no such element."""
+        return tuple(self._where[outer, inner, block])
 
     def locate(self, outer: int, inner: int, block: int = 0) -> tuple[int, int]:
-        """(lane, position) of one element. KeyError if the operand has no such element."""
-        return self._where[outer, inner, block]
+        """The first (lane, position) of one element. KeyError if the operand has no such element."""
+        return self._where[outer, inner, block][0]
+
+    def element(self, lane: int, position: int) -> tuple[int, int, int] | None:
+        """(outer, inner, block) at a place, None where it holds nothing."""
+        place = lane, position
+        found = int(self.outer[place]), int(self.inner[place]), int(self.block[place])
+        return None if found[0] < 0 else found
 
 
 @functools.cache

@@ -27,23 +27,8 @@ def target(name: str) -> Target:
 
 
 def targets() -> tuple[Target, ...]:
-    """Every known target, runnable ones first."""
+    """Every known target, in the order of their list."""
     return tuple(_by_name().values())
-
-
-def runnable_target(name: str) -> Target:
-    """The target of that name if the emulator can run kernels for it.
-
-    Raises UserError naming the runnable targets otherwise.
-    """
-    found = target(name)
-    if found.runnable:
-        return found
-    names = ", ".join(each.name for each in targets() if each.runnable)
-    raise UserError(
-        f"target {found.name} ({found.generation}) is listed but kernels for it cannot be run yet",
-        remedy=f"compile for one of: {names}",
-    )
 
 
 def _nearest(name: str) -> list[str]:
@@ -80,7 +65,6 @@ def _build(name: str, entry: TargetEntry, facts: tuple[Fact, ...]) -> Target:
             {
                 "name": name,
                 "generation": entry.generation,
-                "runnable": entry.runnable,
                 "facts": own,
                 **values,
             },

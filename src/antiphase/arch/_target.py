@@ -29,7 +29,6 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     size.
 
     name, generation, products: "gfx942", "CDNA 3", examples of products.
-    runnable: whether the emulator executes kernels compiled for it.
     wave_sizes, default_wave_size: lanes a wave.
     simds_per_cu, max_waves_per_simd: SIMDs a compute unit, wave slots a SIMD.
     max_workgroups_per_cu: resident workgroups of two waves or more, bounded by barriers.
@@ -46,7 +45,6 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     generation: str
-    runnable: bool
     products: tuple[str, ...]
     wave_sizes: tuple[int, ...]
     default_wave_size: int

@@ -16,8 +16,9 @@ class Block:
     """Instructions [start, end) of a kernel, entered only at the first and left only after the last.
 
     label: the label at its start that some instruction names, or None.
-    successors: block indices, the one fallen through to first. Empty at s_endpgm, at s_setpc (target in a
-    register) and where the text ends. A call's are its return point and, if named, its target.
+    successors: block indices, the one fallen through to first. Empty at s_endpgm and where the text ends. Those of
+    s_setpc (target in a register) are the labels whose distance the block computes with, as a far branch does. A
+    call's are its return point and, if named, its target.
     """
 
     index: int
@@ -61,6 +62,12 @@ def _target(instruction: Instruction, labels: Mapping[str, int], file: str) -> i
     return labels[operand.name]
 
 
+def _far_targets(instructions: Sequence[Instruction], labels: Mapping[str, int]) -> list[int]:
+    """Where a far branch goes: LLVM writes `(target-here)&mask` and `(target-here)>>32` before the s_setpc."""
+    symbols = [o.text for i in instructions for o in i.operands if isinstance(o, Symbol) and o.text[0] == "("]
+    return sorted({labels[name] for text in symbols if (name := _NAMES.findall(text)[0]) in labels})
+
+
 def build_blocks(
     instructions: Sequence[Instruction], labels: Mapping[str, int], file: str
 ) -> tuple[Block, ...]:
@@ -76,6 +83,8 @@ def build_blocks(
         follows = [] if last.mnemonic.startswith(_LEAVES) else [end]
         if last.mnemonic.startswith(_JUMPS):
             follows.append(_target(last, labels, file))
+        elif last.mnemonic.startswith("s_setpc_"):
+            follows += _far_targets(instructions[start:end], labels)
         successors = dict.fromkeys(block_at[i] for i in follows if i in block_at)
         blocks.append(Block(index, named.get(start), start, end, tuple(successors)))
     return tuple(blocks)

@@ -20,7 +20,7 @@ _VALUED_NAMES = (
     "row_ror row_share row_xmask row_bcast row_newbcast wave_shl wave_shr wave_rol wave_ror row_mask "
     "bank_mask bound_ctrl fi dst_sel dst_unused src0_sel src1_sel cbsz abid blgp byte_sel bitop3 index_key "
     "th scope dmask dim format dfmt nfmt wait_vdst wait_exp wait_va_vdst wait_vm_vsrc matrix_a_fmt "
-    "matrix_b_fmt "
+    "matrix_b_fmt scale_sel "
     "matrix_a_scale matrix_b_scale matrix_a_scale_fmt matrix_b_scale_fmt"
 )
 FLAGS = frozenset(_FLAG_NAMES.split())

@@ -72,7 +72,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A relocatable expression kept as text: `lds@abs32@lo`, `f@rel32@hi+12`."""
+    """An address expression kept as text: `lds@abs32@lo`, `f@rel32@hi+12`, `(.LBB0_3-.Lpost_getpc0)>>32`."""
 
     text: str
 
@@ -158,6 +158,7 @@ _INT = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)")
 _LIT = re.compile(r"lit(?:64)?\((.*)\)")
 _NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 _EXPRESSION = re.compile(r"[A-Za-z_.$][\w.$]*(?:[@+\-*/][\w.$()]+)+")
+_DIFFERENCE = re.compile(r"\([\w.$]+-[\w.$]+\)(?:&|>>)\d+")  # half of the distance to a far branch target
 _CALL = re.compile(r"([A-Za-z_]\w*)\((.*)\)")
 
 
@@ -224,6 +225,8 @@ def parse_operand(text: str) -> Operand:
     elif text.startswith(("-", "|", "neg(", "abs(", "sext(")):
         if (modified := _modified(text)) is not None:
             return modified
+    elif _DIFFERENCE.fullmatch(text):
+        return Symbol(text)
     elif match := _CALL.fullmatch(text):
         return Call(match[1], tuple(arg.strip() for arg in match[2].split(",")) if match[2].strip() else ())
     elif text.startswith("[") and text.endswith("]"):

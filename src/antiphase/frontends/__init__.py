@@ -1,6 +1,7 @@
 """Ways in: compile Triton and Gluon kernels, run Triton scripts, launch assembly text on arrays."""
 
 from antiphase.frontends._assembly import launch_asm
+from antiphase.frontends._code_object import load
 from antiphase.frontends._compile import Compiled, compile_kernel
 from antiphase.frontends._launch import RunOptions
 from antiphase.frontends._script import run_script, triton_on_cpu
@@ -14,6 +15,7 @@ __all__ = [
     "compile_kernel",
     "empty",
     "launch_asm",
+    "load",
     "run_script",
     "tensor",
     "triton_on_cpu",

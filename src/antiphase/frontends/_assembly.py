@@ -1,4 +1,4 @@
-"""Launch assembly text, or a compiled kernel, on arrays and scalars."""
+"""Launch assembly text, a code object or a compiled kernel on arrays and scalars."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from antiphase import arch, asm
 from antiphase.errors import UserError
 from antiphase.frontends import _launch
 from antiphase.frontends._buffers import Buffer, address_of, buffer_of, is_array
+from antiphase.frontends._code_object import load
 from antiphase.frontends._compile import Compiled
 from antiphase.frontends._launch import Grid, Launch, RunOptions
 from antiphase.frontends._tensor import Tensor
@@ -41,7 +42,7 @@ def launch_asm(
 ) -> Execution:
     """Run one kernel on arrays in place and return what the machine reports.
 
-    source: path of a .s file, a `Program`, or what `compile_kernel` returned.
+    source: path of a .s file or a code object, a `Program`, or what `compile_kernel` returned.
     grid: workgroups, one to three positive numbers.
     args: one value for each kernel argument in order. Arrays (NumPy, `Tensor`, torch CPU) for pointers, used
         in place; None for a null pointer; ints, floats, bools and NumPy scalars by value. A plain float takes
@@ -83,7 +84,7 @@ def _program(
         return source.program, source.signature
     if isinstance(source, asm.Program):
         return source, None
-    return asm.load(source), None
+    return load(source), None
 
 
 def _check_target(program: asm.Program, target: str | None) -> None:
@@ -93,7 +94,7 @@ def _check_target(program: asm.Program, target: str | None) -> None:
             file=program.name,
             remedy=f"pass target='{program.target}' or compile for {target}",
         )
-    arch.runnable_target(program.target)
+    arch.target(program.target)
 
 
 def _grid(grid: int | Sequence[int]) -> Grid:

@@ -59,7 +59,7 @@ class AntiphaseDriver(DriverBase):
 
     def __init__(self, target: str, session: Session | None = None) -> None:
         super().__init__()
-        self._target = arch.runnable_target(target)
+        self._target = arch.target(target)
         self._gpu_target = gpu_target(target)
         self.utils = Utils(self._target)
         self.session = session or Session()

@@ -19,6 +19,7 @@ from antiphase.frontends._buffers import Buffer, Exposed, address_of, buffer_of,
 from antiphase.frontends._launch import Launch, RunOptions
 from antiphase.frontends._tensor import empty
 from antiphase.frontends._types import pack_scalar
+from antiphase.machine.fault_tally import FaultTally
 
 if TYPE_CHECKING:
     from antiphase.machine import Execution
@@ -29,7 +30,7 @@ class Session:
     """What the launches through one driver have done so far.
 
     launches, instructions: launches made, wave-instructions executed.
-    faults: kernel name and fault, in launch order.
+    faults: accesses without effect, by instruction.
     on_launch: called with the kernel's name and the Execution after every launch.
     """
 
@@ -37,14 +38,14 @@ class Session:
     on_launch: Callable[[str, Execution], None] | None = None
     launches: int = 0
     instructions: int = 0
-    faults: list[tuple[str, Any]] = field(default_factory=list)
+    faults: FaultTally = field(default_factory=FaultTally)
     exposed: Exposed = field(default_factory=Exposed)
 
     def run(self, launch: Launch) -> None:
         execution = _launch.execute(launch, self.options)
         self.launches += 1
         self.instructions += execution.instructions
-        self.faults += [(launch.kernel, fault) for fault in execution.faults]
+        self.faults.add(execution)
         if self.on_launch is not None:
             self.on_launch(launch.kernel, execution)
 

@@ -6,8 +6,7 @@ import contextlib
 import os
 import runpy
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from antiphase.errors import UserError
@@ -16,18 +15,25 @@ from antiphase.frontends._launch import RunOptions
 
 if TYPE_CHECKING:
     from antiphase.frontends._driver import Session
+    from antiphase.machine.fault_tally import FaultTally
 
 
 def run_script(
-    path: str | os.PathLike[str], args: Sequence[str] = (), target: str = "gfx942", **options: Any
+    path: str | os.PathLike[str],
+    args: Sequence[str] = (),
+    target: str = "gfx942",
+    *,
+    on_faults: Callable[[FaultTally], object] | None = None,
+    **options: Any,
 ) -> int:
     """Run a Python file as `python path args` would, its Triton kernels compiled for `target`, on the CPU.
 
     Device 'cuda' means the CPU to torch while the script runs (see `_torch`); triton.testing.do_bench
     measures one run in host time; the autotuner counts executed wave-instructions.
 
+    on_faults: called when the script has ended, however it did, if a kernel touched memory it must not.
     options: fields of `RunOptions`.
-    Returns 0, or 1 when a kernel touched memory it must not; the faults go to standard error, a line each.
+    Returns 0, or 1 if there were such faults.
     The script's exceptions pass through; SystemExit, too, unless it would hide faults.
     Raises UserError if there is no such file.
     """
@@ -41,8 +47,8 @@ def run_script(
             if exit.code or not session.faults:
                 raise
         finally:
-            for line in fault_lines(session.faults):
-                print(line, file=sys.stderr)
+            if session.faults and on_faults:
+                on_faults(session.faults)
     return 1 if session.faults else 0
 
 
@@ -67,12 +73,6 @@ def triton_on_cpu(target: str, options: RunOptions | None = None) -> Iterator[Se
     finally:
         triton.testing.do_bench, triton.testing.do_bench_cudagraph = benches
         driver._active = previous
-
-
-def fault_lines(faults: Sequence[tuple[str, Any]]) -> list[str]:
-    """One line for each different fault, with how often it happened."""
-    counts = Counter(f"antiphase: {kernel}: {fault}" for kernel, fault in faults)
-    return [line if count == 1 else f"{line} ({count} times)" for line, count in counts.items()]
 
 
 @contextlib.contextmanager

@@ -84,11 +84,20 @@ INTEGER = (
     Atomic("", "mskor", "b", lambda old, mask, data: (old & ~mask) | data, operands=2),
 )
 
+# 32 bits only. GFX11 calls the first one csub, and has it in memory only
+SUBTRACT = {
+    "sub_clamp": lambda old, data: select(old < data, const(old.type, 0), old - data),
+    "cond_sub": lambda old, data: select(old < data, old, old - data),
+}
+
 # a NaN in memory or data keeps the old value, as the manual's pseudocode states it
 FLOAT = {
     "add": lambda old, data: old + data,
     "min": lambda old, data: select(data < old, data, old),
     "max": lambda old, data: select(data > old, data, old),
+    # of one NaN the other operand (AMD RDNA4 ISA)
+    "min_num": lambda old, data: select(old != old, data, select(data < old, data, old)),
+    "max_num": lambda old, data: select(old != old, data, select(data > old, data, old)),
 }
 
 PACKED = {"f16": packed_add(F16), "bf16": packed_add(BF16)}

@@ -164,6 +164,11 @@ def lane_id() -> Expr:
     return Expr("lane_id", U32)
 
 
+def wave_size() -> Expr:
+    """Lanes of the wave, 32 or 64, u32."""
+    return Expr("wave_size", U32)
+
+
 def mode(field: str) -> Expr:
     """A MODE field that changes what instructions compute ('ieee', 'dx10_clamp', 'fp16_ovfl'), as a predicate."""
     return Expr("mode", B1, (), field)
@@ -179,7 +184,7 @@ def fma(a: Expr, b: Expr, c: Expr) -> Expr:
 
 
 def canonical(x: Expr) -> Expr:
-    """A float with its denormals made zero where MODE says so, as arithmetic leaves it; NaNs stay as they are."""
+    """A float with its denormals made zero where MODE says so, as arithmetic leaves it; NaNs stay."""
     return Expr("canonical", x.type, (x,))
 
 
@@ -227,13 +232,18 @@ def read_lane(x: Expr, lane: Expr) -> Expr:
 
 
 def shuffle(x: Expr, lanes: Sequence[int]) -> Expr:
-    """Lane i takes lane lanes[i] of x, regardless of EXEC. The wave size is len(lanes)."""
+    """Lane i takes lane lanes[i] of x, regardless of EXEC. Smaller waves use as many entries, modulo their size."""
     return Expr("shuffle", x.type, (x,), tuple(lanes))
 
 
 def gather_lanes(x: Expr, lane: Expr) -> Expr:
     """Lane i takes lane lane[i] modulo the wave size of x if that lane is active, else 0."""
     return Expr("gather_lanes", x.type, (x, lane))
+
+
+def fetch_lanes(x: Expr, lane: Expr) -> Expr:
+    """Lane i takes lane lane[i] modulo the wave size of x, active or not."""
+    return Expr("gather_lanes", x.type, (x, lane), "inactive")
 
 
 def scatter_lanes(x: Expr, lane: Expr) -> Expr:

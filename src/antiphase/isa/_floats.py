@@ -1,6 +1,7 @@
-"""Float building blocks shared by the vector instructions: NaN tests, minimum and maximum, scaling by powers of two.
+"""Float building blocks of the vector instructions: NaN tests, minimum and maximum, scaling by powers of two.
 
-Each follows the pseudocode of AMD's "Instinct MI300 CDNA3 ISA" and "CDNA4 ISA" manuals, chapter 12, unless it says otherwise.
+Each follows the pseudocode of AMD's "Instinct MI300 CDNA3 ISA" and "CDNA4 ISA" manuals, chapter 12, unless it
+says otherwise.
 """
 
 from __future__ import annotations
@@ -8,7 +9,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from antiphase.isa._expr import (
-    BF16, F16, F32, F64, I16, I32, I64, U16, U32, U64, Expr, Type, canonical, clz, const, floor, is_nan, mode, select,
+    BF16,
+    F16,
+    F32,
+    F64,
+    I16,
+    I32,
+    I64,
+    U16,
+    U32,
+    U64,
+    Expr,
+    Type,
+    canonical,
+    clz,
+    const,
+    floor,
+    is_nan,
+    mode,
+    select,
 )  # fmt: skip
 
 
@@ -104,12 +123,12 @@ def _number_or_quiet(a: Expr, b: Expr, number: Expr) -> Expr:
     return select(mode("ieee"), ieee, number)
 
 
-def _lesser(a: Expr, b: Expr) -> Expr:
-    """Smaller of two numbers, b if a is NaN; equal values differ only in the sign of zero, and -0 is below +0."""
+def lesser(a: Expr, b: Expr) -> Expr:
+    """Smaller of two numbers, b if a is NaN; equal values differ in the sign of zero only: -0 is below +0."""
     return select(a < b, a, select(a == b, (raw(a) | raw(b)).bits(a.type), b))
 
 
-def _greater(a: Expr, b: Expr) -> Expr:
+def greater(a: Expr, b: Expr) -> Expr:
     """Larger of two numbers, b if a is NaN; +0 is above -0."""
     return select(a > b, a, select(a == b, (raw(a) & raw(b)).bits(a.type), b))
 
@@ -117,19 +136,19 @@ def _greater(a: Expr, b: Expr) -> Expr:
 def min_float(x: Expr, y: Expr) -> Expr:
     """Smaller number; of one NaN the other operand; denormals as MODE has them."""
     a, b = canonical(x), canonical(y)
-    return _number_or_quiet(a, b, select(is_nan(b), a, _lesser(a, b)))
+    return _number_or_quiet(a, b, select(is_nan(b), a, lesser(a, b)))
 
 
 def max_float(x: Expr, y: Expr) -> Expr:
     """Larger number; of one NaN the other operand; denormals as MODE has them."""
     a, b = canonical(x), canonical(y)
-    return _number_or_quiet(a, b, select(is_nan(b), a, _greater(a, b)))
+    return _number_or_quiet(a, b, select(is_nan(b), a, greater(a, b)))
 
 
 def med3_float(x: Expr, y: Expr, z: Expr) -> Expr:
     """Middle of three numbers; the minimum of the numbers if any is NaN."""
     a, b, c = canonical(x), canonical(y), canonical(z)
-    middle = _greater(_lesser(a, b), _lesser(_greater(a, b), c))
+    middle = greater(lesser(a, b), lesser(greater(a, b), c))
     return select(is_nan(a) | is_nan(b) | is_nan(c), min_float(min_float(a, b), c), middle)
 
 
@@ -169,10 +188,12 @@ def scale(x: Expr, exponent: Expr) -> Expr:
 
 
 def _scale_double(x: Expr, exponent: Expr) -> Expr:
-    """Three factors: the first two exact, or so small that the last cannot turn a second rounding into a wrong one."""
+    """Three factors: the first two exact, or so small that a second rounding cannot go wrong."""
     for _ in range(2):
-        # stepping down by 969 keeps 53 bits above the denormals, which a partial product must not reach by itself
-        step = select(exponent > 1023, const(I32, 1023), select(exponent < -1022, const(I32, -969), const(I32, 0)))
+        # steps of -969 stay 53 bits above the denormals, where a partial product must not round
+        step = select(
+            exponent > 1023, const(I32, 1023), select(exponent < -1022, const(I32, -969), const(I32, 0))
+        )
         x, exponent = x * power_of_two(F64, step), exponent - step
     return x * power_of_two(F64, _within(exponent, -1022, 1023))
 
@@ -203,14 +224,14 @@ def frexp_mantissa(x: Expr) -> Expr:
 
 
 def fraction(x: Expr) -> Expr:
-    """x - floor(x), kept below 1 where the difference rounds up to it (LLVM AMDGPU lowers a clamped fract to this)."""
+    """x - floor(x), kept below 1 where the difference rounds up to it (LLVM: clamped fract)."""
     below_one = _special(x.type, LAYOUT[x.type].bias * (1 << LAYOUT[x.type].fraction) - 1)
     difference = x - floor(x)
     return select(difference >= 1.0, below_one, difference)
 
 
 def to_half(x: Expr) -> Expr:
-    """f32 to f16 to nearest even; with MODE.fp16_ovfl an overflow stops at the largest half, an infinity does not."""
+    """f32 to f16 to nearest even; with MODE.fp16_ovfl a finite overflow stops at the largest half."""
     half = canonical(x.to(F16))
     largest = with_sign(const(F16, 65504.0), negative(x))
     return select(mode("fp16_ovfl"), select(is_infinite(half) & ~is_infinite(x), largest, half), half)

@@ -41,8 +41,18 @@ SMALL: dict[str, SmallFloat] = {
     "fp4": SmallFloat(2, 1, 1, "none"),
 }
 
+F8F6F4 = ("fp8", "bf8", "fp6", "bf6", "fp4")
+"""Formats by the CBSZ or BLGP value of an F8F6F4 MFMA, and by the MATRIX_FMT of an F8F6F4 WMMA."""
+
+SCALES = {
+    "e5m3": SmallFloat(5, 3, 15, "ocp"),  # without a sign: nine bits, of which scale codes fill eight
+    "e4m3": SMALL["fp8"],
+}
+"""Formats of block scales that are not powers of two; e5m3 as in ROCm/rocm-systems, rocjitsu data_types.h."""
+
 BITS: dict[str, int] = {
-    "f64": 64, "f32": 32, "xf32": 32, "i32": 32, "f16": 16, "bf16": 16, "i8": 8,
+    "f64": 64, "f32": 32, "xf32": 32, "i32": 32, "f16": 16, "bf16": 16,
+    "i8": 8, "u8": 8, "iu8": 8, "i4": 4, "u4": 4, "iu4": 4,
     **{name: small.bits for name, small in SMALL.items()},
 }  # fmt: skip
 
@@ -65,8 +75,11 @@ def decode(code: Expr, name: str) -> Expr:
             return code.to(U16).bits(F16).to(F32)
         case "bf16":
             return code.to(U16).bits(BF16).to(F32)
-        case "i8":
-            return ((code << 24).bits(I32) >> 24).to(F32)
+        case "i8" | "i4":
+            unused = 32 - BITS[name]
+            return ((code << unused).bits(I32) >> unused).to(F32)
+        case "u8" | "u4":
+            return (code & ((1 << BITS[name]) - 1)).bits(I32).to(F32)
     raise KeyError(name)
 
 
@@ -99,8 +112,13 @@ def _round_to_xf32(code: Expr) -> Expr:
     return select(special, kept, rounded).bits(F32)
 
 
-def decode_scale(code: Expr) -> Expr:
-    """E8M0 in the low 8 bits of a u32: 2 ** (code - 127), 255 is NaN. OCP Microscaling Formats 1.0, 5.4.1."""
+def decode_scale(code: Expr, name: str = "e8m0") -> Expr:
+    """A block scale in the low 8 bits of a u32 as f32.
+
+    E8M0 is 2 ** (code - 127), 255 is NaN: OCP Microscaling Formats 1.0, 5.4.1.
+    """
     code = code & 0xFF
+    if name != "e8m0":
+        return _decode_small(code, SCALES[name])
     value = select(code == 0, const(U32, 0x00400000), code << 23)
     return select(code == 0xFF, const(U32, NAN), value).bits(F32)

@@ -1,9 +1,10 @@
-"""Transcendental functions as expressions: evaluated in f64 and rounded once, so that nearly all f32 results are correctly rounded.
+"""Transcendental functions as expressions: evaluated in f64 and rounded once, nearly always correctly.
 
-The hardware's own are specified to 1 ulp and may differ in the last bit; records that use these are 'modelled'. Its f32
-forms take and give no denormals whatever MODE says: LLVM's AMDGPU backend scales around v_exp_f32, v_log_f32, v_rcp_f32,
-v_rsq_f32 and v_sqrt_f32 for that reason (SIISelLowering.cpp, AMDGPULegalizerInfo.cpp, AMDGPUCodeGenPrepare.cpp).
-The polynomials are Taylor series around the middle of a reduced range, cut where the next term is below 2 ** -40.
+The hardware's own are specified to 1 ulp and may differ in the last bit; records with these say 'modelled'.
+Its f32 forms take and give no denormals whatever MODE says: LLVM's AMDGPU backend scales around v_exp_f32,
+v_log_f32, v_rcp_f32, v_rsq_f32 and v_sqrt_f32 for that reason (SIISelLowering.cpp, AMDGPULegalizerInfo.cpp,
+AMDGPUCodeGenPrepare.cpp). The polynomials are Taylor series around the middle of a reduced range, cut where
+the next term is below 2 ** -40.
 """
 
 from __future__ import annotations
@@ -11,9 +12,31 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from antiphase.isa._expr import F32, F64, I32, I64, Expr, canonical, const, floor, fma, is_nan, rint, select, sqrt
+from antiphase.isa._expr import (
+    F32,
+    F64,
+    I32,
+    I64,
+    Expr,
+    canonical,
+    const,
+    floor,
+    fma,
+    is_nan,
+    rint,
+    select,
+    sqrt,
+)
 from antiphase.isa._floats import (
-    exponent_field, infinity, is_infinite, magnitude, nan, negative, power_of_two, raw, with_sign,
+    exponent_field,
+    infinity,
+    is_infinite,
+    magnitude,
+    nan,
+    negative,
+    power_of_two,
+    raw,
+    with_sign,
 )  # fmt: skip
 
 NOTE = "evaluated in f64 and rounded once; hardware is specified to 1 ulp and may differ in the last bit"
@@ -37,16 +60,32 @@ def _polynomial(x: Expr, coefficients: Sequence[float]) -> Expr:
 def exp2(x: Expr) -> Expr:
     """2 ** x; 0 for -infinity, infinity for +infinity. An f32 or f16 source and result."""
     wide = _read(x).to(F64)
-    whole = rint(wide)
-    # beyond this every f32 result is 0 or infinity, and the power of two stays a normal f64
-    limit = select(whole > 400.0, const(F64, 400.0), select(whole < -400.0, const(F64, -400.0), whole))
-    inside = _polynomial(wide - whole, _EXP2) * power_of_two(F64, limit.to(I32))
-    result = select(is_infinite(x), select(negative(x), const(F64, 0.0), infinity(F64)), inside)
+    result = select(is_infinite(x), select(negative(x), const(F64, 0.0), infinity(F64)), _power(wide))
     return _rounded(select(is_nan(wide), wide, result), x)
 
 
+def _power(wide: Expr) -> Expr:
+    """2 ** x of a finite f64, for results within the range of f32."""
+    whole = rint(wide)
+    # beyond this every f32 result is 0 or infinity, and the power of two stays a normal f64
+    limit = select(whole > 400.0, const(F64, 400.0), select(whole < -400.0, const(F64, -400.0), whole))
+    return _polynomial(wide - whole, _EXP2) * power_of_two(F64, limit.to(I32))
+
+
+def hyperbolic_tangent(x: Expr) -> Expr:
+    """tanh(x); 1 with the sign of an infinity. An f32 or f16 source and result."""
+    wide = canonical(x).to(F64)
+    size = abs(wide)
+    shrunk = _power(size * (-2.0 / _LN2))
+    # near zero the quotient loses its leading bits; the series has more than enough
+    series = fma(size * size * size, const(F64, -1 / 3), size)
+    inside = select(size < 2.0**-13, series, (1.0 - shrunk) / (shrunk + 1.0))
+    result = select(is_infinite(x), const(F64, 1.0), inside)
+    return select(is_nan(wide), wide, with_sign(result, negative(x))).to(x.type)
+
+
 def log2(x: Expr) -> Expr:
-    """Base-2 logarithm; -infinity for zeros, NaN below, infinity for +infinity. An f32 or f16 source and result."""
+    """Base-2 logarithm; -infinity for zeros, NaN below. An f32 or f16 source and result."""
     clean = _read(x)
     wide = clean.to(F64)
     bits = raw(wide)

@@ -5,36 +5,44 @@ Signatures name the operands in the order the text has them, sources before resu
     mask                an explicit lane mask (VCC, EXEC or an SGPR pair), one predicate per lane
     d:u32               the old value of the first result, not an operand of its own
     e:u32               the old value of the second result, likewise
-    bitop3              the instruction's bitop3 modifier, a u32 constant
+    u32x6               six consecutive registers: six sources or results, a tuple for the semantics
+    bitop3 neg_lo op_sel scale_sel     that modifier of the instruction, a u32 constant (lists as bits, 0 if left out)
     k16                 a signed 16-bit constant in the instruction (SOPK)
     vcc                 implicit VCC as one predicate per lane
     scc exec vccz m0    implicit scalar state (b1, u64, b1, u32)
+    exec_lo             the low half of EXEC, u32: what wave32 forms of scalar instructions work on
 In the text of an instruction the results stand first.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from antiphase.isa._expr import B1, I16, TYPES, U32, U64, Expr, Type, source
+from antiphase.isa._transpose import Transpose
 
 Status = Literal["exact", "modelled"]
 
-IMPLICIT: dict[str, Type] = {"scc": B1, "exec": U64, "vccz": B1, "m0": U32, "vcc": B1}
+IMPLICIT: dict[str, Type] = {"scc": B1, "exec": U64, "exec_lo": U32, "vccz": B1, "m0": U32, "vcc": B1}
 """Registers an instruction reads or writes without naming them."""
+
+MODIFIERS = ("bitop3", "neg_lo", "op_sel", "scale_sel")
+"""Modifiers that an instruction's meaning reads as a constant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
     """One source or result. role: 'operand' named in the text, 'mask' a lane mask named in the text, 'constant' a
-    SOPK constant, 'tied' and 'tied2' the old value of the first and second result, 'bitop3' the modifier of that name,
-    else the name of an implicit register."""
+    SOPK constant, 'tied' and 'tied2' the old value of the first and second result, 'bitop3' that
+    modifier, else the name of an implicit register. count: values of that type in consecutive registers."""
 
     role: str
     type: Type
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +64,12 @@ def _slot(word: str) -> Slot:
         return Slot("mask", B1)
     if word == "k16":
         return Slot("constant", I16)
-    if word == "bitop3":
-        return Slot("bitop3", U32)
+    if word in MODIFIERS:
+        return Slot(word, U32)
     if word[:2] in ("d:", "e:"):
         return Slot("tied" if word[0] == "d" else "tied2", TYPES[word[2:]])
-    return Slot("operand", TYPES[word])
+    name, _, count = word.partition("x")
+    return Slot("operand", TYPES[name], int(count or 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,11 +91,14 @@ class Record:
 class Alu(Record):
     """A vector or scalar ALU instruction: its results as expressions over its sources.
 
-    unit: 'valu' one result per active lane; 'salu' scalar. packed: the semantics describe one half of a packed pair and
-    run for the low and the high half. ignores_exec: writes every lane. saturated: the semantics when an integer
-    instruction has `clamp`. rest: what a result narrower than its register leaves in the rest of it, 'zero', or 'keep'
-    the old value; 'high' puts a 16-bit result in the upper half and keeps the lower one. op_sel's destination bits choose
-    the half (or byte) and keep the rest in any case. mixed: an f32 source is an f16 half, widened, where op_sel_hi says so.
+    unit: 'valu' one result per active lane; 'salu' scalar.
+    packed: the semantics describe one half of a packed pair and run for the low and the high half.
+    ignores_exec: writes every lane.
+    saturated: the semantics when an integer instruction has `clamp`.
+    rest: what a result narrower than its register leaves in the rest of it, 'zero', or 'keep' the old value;
+    'high' puts a 16-bit result in the upper half and keeps the lower one. op_sel's destination bits choose the
+    half (or byte) and keep the rest in any case.
+    mixed: type of the half that an f32 source is, widened, where op_sel_hi says so; '' for no such choice.
     """
 
     unit: Literal["valu", "salu"]
@@ -97,7 +109,7 @@ class Alu(Record):
     ignores_exec: bool = False
     saturated: Callable[..., Expr | tuple[Expr, ...]] | None = None
     rest: Literal["zero", "keep", "high"] = "zero"
-    mixed: bool = False
+    mixed: Literal["", "f16", "bf16"] = ""
 
     @functools.cached_property
     def results(self) -> tuple[Expr, ...]:
@@ -107,17 +119,18 @@ class Alu(Record):
 
     @functools.cached_property
     def saturated_results(self) -> tuple[Expr, ...]:
-        """The result expressions when the instruction has `clamp`; those of `results` where that changes nothing."""
+        """The result expressions when the instruction has `clamp`; those of `results` by default."""
         return self._apply(self.saturated or self.semantics)
 
     def _apply(self, semantics: Callable[..., Expr | tuple[Expr, ...]]) -> tuple[Expr, ...]:
-        count = len(self.signature.sources)
         slots = self.signature.sources * (2 if self.pair else 1)
-        value = semantics(*(source(i, slot.type) for i, slot in enumerate(slots)))
+        numbers = itertools.count()
+        given = [[source(next(numbers), slot.type) for _ in range(slot.count)] for slot in slots]
+        value = semantics(*(group[0] if len(group) == 1 else tuple(group) for group in given))
         results = value if isinstance(value, tuple) else (value,)
-        expected = 2 if self.pair else len(self.signature.results)
+        expected = 2 if self.pair else sum(slot.count for slot in self.signature.results)
         if len(results) != expected:
-            raise TypeError(f"{self.name}: {len(results)} results for {expected} ({count} sources)")
+            raise TypeError(f"{self.name}: {len(results)} results for {expected}")
         return results
 
 
@@ -125,23 +138,30 @@ class Alu(Record):
 class Memory(Record):
     """A memory instruction.
 
-    space: 'global', 'flat', 'scratch', 'buffer', 'ds' or 'smem'.
-    access: 'load', 'store', 'atomic', 'cache' (no data) or 'clock' (a counter, no address).
+    space: 'global', 'flat', 'scratch', 'buffer', 'ds' or 'smem'; 'tensor' for transfers by descriptor, 'direct' for LDS
+    direct loads.
+    access: 'load', 'store', 'atomic', 'append' (a counter that moves by the number of active lanes), 'cache' (caches and
+    prefetching, no data) or 'clock' (a counter, no address).
     bits: contiguous bits moved per lane and place, 128 for dwordx4.
     count: places; ds_read2 has two, with an offset each in units of `spacing` bytes.
     extend: how a sub-dword load fills its register: 'zero', 'sign', 'low' or 'high' half kept beside the old other
     half; for stores 'high' takes the upper half.
     type: element of an atomic; of a sub-dword load, its sign extends it.
-    update: for atomics, (old, data...) -> new value, all of `type`, data in operand order.
+    update: for atomics, (old, data...) -> new value, all of `type`, data in operand order; 'append' gets the lane count.
     operands: data operands; a register tuple of a flat or buffer atomic splits into that many.
-    returns: a DS atomic that writes the old value.
-    transpose: element bits of a transposing LDS read. to_lds: the data goes to LDS instead of registers.
+    returns: an atomic that always writes the old value.
+    transpose: how a transposing load exchanges elements between lanes after reading.
+    whole_wave: with some lanes inactive the result is undefined (with none active nothing happens).
+    to_lds: the data goes to LDS (or comes from it, if it is a store) instead of registers.
+    asynchronous: it counts on asynccnt; with to_lds each lane names its own LDS address.
+    multicast: M0 holds a mask of the workgroups of the cluster that receive the data.
+    by_lane: there is no address register; lane i accesses 4 * i bytes further on.
     lanes: for DS instructions that move data between lanes and touch no memory: (register operands in text order as
     u32, the offset as an int) -> result.
     """
 
     space: str
-    access: Literal["load", "store", "atomic", "cache", "clock"]
+    access: Literal["load", "store", "atomic", "append", "cache", "clock"]
     bits: int = 32
     count: int = 1
     extend: Literal["", "zero", "sign", "low", "high"] = ""
@@ -150,8 +170,12 @@ class Memory(Record):
     update: Callable[..., Expr] | None = None
     operands: int = 1
     returns: bool = False
-    transpose: int = 0
+    transpose: Transpose | None = None
+    whole_wave: bool = False
     to_lds: bool = False
+    asynchronous: bool = False
+    multicast: bool = False
+    by_lane: bool = False
     lanes: Callable[..., Expr] | None = None
 
     @property
@@ -164,9 +188,12 @@ class Memory(Record):
 class Matrix(Record):
     """D = A x B + C over a whole wave: M x N x K, `blocks` independent products, element types of A, B and of C/D.
 
-    Types are the names that isa's number formats have; 'f8f6f4' is chosen by the instruction's CBSZ (A) and BLGP (B).
-    scaled: a block scale each for A and B follows C. sparse: A holds two of every four k, an index operand says which
-    in place of C, and D is also the accumulator.
+    Types are the names that isa's number formats have; 'f8f6f4' is chosen by modifiers of the instruction, and the sign
+    of 'iu8' and 'iu4'. c: the type of C where it is not D's.
+    family: whose operand layouts and modifiers it has, 'mfma' those of CDNA 1 to 4.
+    scaled: block scales for A and B follow C, one for `scale_block` consecutive k. sparse: A holds two of every four
+    k, an index operand says which in place of C, and D is also the accumulator.
+    narrowed: products after which a 16-bit sum is narrowed, bf16 by truncation; 0 for once at the end, to nearest.
     """
 
     m: int
@@ -175,9 +202,23 @@ class Matrix(Record):
     a: str
     b: str
     acc: str
+    c: str = ""
     blocks: int = 1
+    family: Literal["mfma", "rdna3", "rdna4", "cdna5"] = "mfma"
     scaled: bool = False
+    scale_block: int = 32
     sparse: bool = False
+    narrowed: int = 0
+
+    @property
+    def start(self) -> str:
+        """The type of C, or of D where that is read."""
+        return self.c or self.acc
+
+    @property
+    def depth(self) -> int:
+        """Elements of A that one element of D takes."""
+        return self.k // 2 if self.sparse else self.k
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,9 +241,12 @@ class Registry:
     def find(self, mnemonic: str, target: str) -> Record | None:
         """The record for a mnemonic as the assembler spells it, encoding suffix included."""
         for name in _spellings(mnemonic):
-            for record in self.records.get(name, ()):
-                if record.targets is None or target in record.targets:
-                    return record
+            records = self.records.get(name, ())
+            # a record that names the target goes before one for all of them
+            own = (r for r in records if r.targets is not None and target in r.targets)
+            record = next(own, None) or next((r for r in records if r.targets is None), None)
+            if record is not None:
+                return record
         return None
 
     def all(self) -> list[Record]:
@@ -214,6 +258,8 @@ SUFFIXES = ("_e64_dpp", "_e32", "_e64", "_sdwa", "_dpp")
 
 def _spellings(mnemonic: str) -> Iterable[str]:
     yield mnemonic
+    if mnemonic.startswith("v_dual_"):
+        yield "v_" + mnemonic.removeprefix("v_dual_")
     for suffix in SUFFIXES:
         if mnemonic.endswith(suffix):
             yield mnemonic.removesuffix(suffix)

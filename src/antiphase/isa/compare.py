@@ -1,12 +1,19 @@
-"""Vector comparisons: VOPC and its VOP3 forms. v_cmp writes a lane mask, v_cmpx the same mask and EXEC."""
+"""Vector comparisons: VOPC and its VOP3 forms. v_cmp writes a lane mask.
+
+v_cmpx writes EXEC: on CDNA as well as the mask it names, on GFX10 and later alone.
+"""
 
 from __future__ import annotations
 
+import functools
+
 from antiphase.isa._expr import B1, Expr, ballot, const, is_nan
+from antiphase.isa._families import GFX11, WAVE32
 from antiphase.isa._floats import LAYOUT, exponent_field, is_signalling, magnitude, negative
 from antiphase.isa._record import Semantics, valu
 
 CITE = "AMD Instinct MI300 CDNA3 ISA, chapter 12.9 (VOPC)"
+RDNA3 = "AMD RDNA3 ISA (15-Aug-2023), chapter 16.9 (VOPC); the same on RDNA3.5 and RDNA4"
 
 
 def compare(name: str, types: str, predicate: Semantics) -> None:
@@ -17,8 +24,19 @@ def compare(name: str, types: str, predicate: Semantics) -> None:
         assert isinstance(result, Expr)
         return result, ballot(result)
 
+    def to_exec(*sources: Expr) -> Expr:
+        return with_exec(*sources)[1]
+
     valu(f"v_cmp_{name}", f"{types} -> mask", predicate, cite=CITE)
     valu(f"v_cmpx_{name}", f"{types} -> mask exec", with_exec, cite=CITE)
+    # comparisons whose outcome is fixed: none for 16-bit integers from GFX11, none at all on GFX12
+    fixed = name.split("_")[0] in ("f", "t", "tru")
+    if not (fixed and name.endswith(("i16", "u16"))):
+        valu(f"v_cmpx_{name}", f"{types} -> exec", to_exec, cite=RDNA3, targets=GFX11 if fixed else WAVE32)
+    if name.startswith("tru_"):
+        new = functools.partial(valu, cite=RDNA3, targets=GFX11)
+        new(f"v_cmp_t_{name[4:]}", f"{types} -> mask", predicate)
+        new(f"v_cmpx_t_{name[4:]}", f"{types} -> exec", to_exec)
 
 
 def never(a: Expr, b: Expr) -> Expr:
@@ -40,15 +58,16 @@ INTEGER: dict[str, Semantics] = {
 FLOAT: dict[str, Semantics] = {
     "f": never, "lt": lambda a, b: a < b, "eq": lambda a, b: a == b, "le": lambda a, b: a <= b,
     "gt": lambda a, b: a > b, "lg": lambda a, b: (a < b) | (a > b), "ge": lambda a, b: a >= b, "o": ordered,
-    "u": lambda a, b: is_nan(a) | is_nan(b), "nge": lambda a, b: ~(a >= b), "nlg": lambda a, b: ~((a < b) | (a > b)),
+    "u": lambda a, b: is_nan(a) | is_nan(b), "nge": lambda a, b: ~(a >= b),
+    "nlg": lambda a, b: ~((a < b) | (a > b)),
     "ngt": lambda a, b: ~(a > b), "nle": lambda a, b: ~(a <= b), "neq": lambda a, b: a != b,
     "nlt": lambda a, b: ~(a < b), "tru": always,
 }  # fmt: skip
 
 
 def in_class(x: Expr, classes: Expr) -> Expr:
-    """Whether the mask has the bit of the value's class: signalling and quiet NaN, then -inf, -normal, -denormal, -0, +0,
-    +denormal, +normal, +inf."""
+    """Whether the mask has the bit of the value's class: signalling, quiet NaN, -inf, -normal, -denormal, -0,
+    +0, +denormal, +normal, +inf."""
     layout = LAYOUT[x.type]
     exponent, size, minus = exponent_field(x), magnitude(x), negative(x)
     top = 2 * layout.bias + 1

@@ -4,30 +4,76 @@ from __future__ import annotations
 
 import functools
 
+from antiphase.isa._families import GFX11, GFX12, GFX1250, WAVE32
 from antiphase.isa._record import control
 
 CITE = "AMD Instinct MI300 CDNA3 ISA, chapter 12.5 (SOPP), 12.2 (SOPK), 12.3 (SOP1)"
+RDNA3 = "AMD RDNA3 ISA (15-Aug-2023), chapter 5 and 16.5 (SOPP)"
+RDNA4 = "AMD RDNA4 ISA (7-Apr-2025), chapter 5 and 16.5 (SOPP)"
+LLVM = "LLVM AMDGPUUsage and AMDGPUExecutionSynchronization, SOPInstructions.td (gfx1250)"
 op = functools.partial(control, cite=CITE)
+gfx11 = functools.partial(control, cite=RDNA3, targets=GFX11)
+gfx12 = functools.partial(control, cite=RDNA4, targets=GFX12)
+gfx1250 = functools.partial(control, cite=LLVM, targets=GFX1250)
+newer = functools.partial(control, cite=RDNA3, targets=WAVE32)
 
 op("s_branch", "branch")
 for condition in ("scc0", "scc1", "vccz", "vccnz", "execz", "execnz"):
     op(f"s_cbranch_{condition}", "branch", condition)
-op("s_endpgm s_endpgm_saved", "end")
-op("s_barrier", "barrier")
-op("s_waitcnt", "wait")
+# what these branch on belongs to a debugger and is clear without one
+for condition in ("sys", "user", "sys_or_user", "sys_and_user"):
+    op(f"s_cbranch_cdbg{condition}", "hint")
+op("s_endpgm s_endpgm_saved s_endpgm_ordered_ps_done", "end")
 op("s_setprio", "priority")
+gfx1250("s_setprio_inc_wg", "priority")
 op("s_trap", "trap")
 op("s_sendmsg s_sendmsghalt", "message")
+newer("s_sendmsg_rtn_b32 s_sendmsg_rtn_b64", "message_return")
 
 op("s_setreg_b32 s_setreg_imm32_b32", "setreg")
 op("s_getreg_b32", "getreg")
-op("s_getpc_b64", "getpc")
-op("s_setpc_b64", "setpc")
-op("s_swappc_b64", "swappc")
-op("s_call_b64", "call")
+newer("s_round_mode s_denorm_mode", "mode")
+newer("s_version", "hint")
+gfx1250("s_set_vgpr_msb", "vgpr_msb")
+gfx1250("s_get_shader_cycles_u64", "cycles")
+gfx12("s_alloc_vgpr", "alloc_vgpr")
+
+op("s_getpc_b64 s_get_pc_i64", "getpc")
+op("s_setpc_b64 s_set_pc_i64", "setpc")
+op("s_swappc_b64 s_swap_pc_i64", "swappc")
+op("s_call_b64 s_call_i64", "call")
+op("s_rfe_b64 s_rfe_i64", "return_from_exception")
+gfx1250("s_add_pc_i64", "addpc")
+gfx11("s_subvector_loop_begin s_subvector_loop_end", "subvector_loop")
+
+# -- waits: a count per counter, the wave goes on when at most that many operations are out
+op("s_waitcnt", "wait")
+newer("s_waitcnt_vscnt s_waitcnt_vmcnt s_waitcnt_expcnt s_waitcnt_lgkmcnt s_wait_idle", "wait")
+gfx12(
+    "s_wait_loadcnt s_wait_storecnt s_wait_dscnt s_wait_kmcnt s_wait_samplecnt s_wait_bvhcnt s_wait_expcnt "
+    "s_wait_loadcnt_dscnt s_wait_storecnt_dscnt",
+    "wait",
+)
+gfx1250("s_wait_asynccnt s_wait_tensorcnt s_wait_xcnt", "wait")
+
+op("s_barrier", "barrier")
+gfx12("s_barrier_signal", "barrier_signal")
+gfx12("s_barrier_signal_isfirst", "barrier_signal_isfirst")
+gfx12("s_barrier_wait", "barrier_wait")
+gfx12("s_barrier_init", "barrier_init")
+gfx12("s_barrier_join", "barrier_join")
+gfx12("s_barrier_leave", "barrier_leave")
+gfx12("s_get_barrier_state", "barrier_state")
+gfx1250("s_wakeup_barrier", "hint")
 
 HINTS = (
-    "s_nop s_sleep s_wakeup s_sethalt s_icache_inv s_incperflevel s_decperflevel s_ttracedata s_code_end "
-    "s_inst_prefetch s_set_inst_prefetch_distance s_clause s_delay_alu"
+    "s_nop s_sleep s_wakeup s_sethalt s_setkill s_icache_inv s_gl1_inv s_incperflevel s_decperflevel "
+    "s_ttracedata s_ttracedata_imm s_code_end s_inst_prefetch s_atc_probe s_atc_probe_buffer"
 )
 op(HINTS, "hint")
+newer("s_set_inst_prefetch_distance s_clause s_delay_alu s_wait_alu s_waitcnt_depctr s_wait_event", "hint")
+newer("s_singleuse_vdst s_sleep_var s_monitor_sleep", "hint")
+gfx12(
+    "s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data s_prefetch_data_pc_rel s_buffer_prefetch_data",
+    "hint",
+)

@@ -11,21 +11,24 @@ from antiphase.isa._expr import (
     U8,
     U16,
     U32,
+    U64,
     Expr,
     bitreverse,
     const,
+    fetch_lanes,
     gather_lanes,
     lane_id,
     scatter_lanes,
     select,
 )
+from antiphase.isa._families import GFX9, GFX11, GFX12, GFX950, GFX1250
 from antiphase.isa._record import memory
+from antiphase.isa._transpose import CDNA4_TRANSPOSES, WMMA_TRANSPOSES
 
-from ._atomic import FLOAT, INTEGER, PACKED, WIDTHS
+from ._atomic import FLOAT, INTEGER, PACKED, SUBTRACT, WIDTHS
+from .memory import transpose_status
 
-CITE = "AMD Instinct MI300 CDNA3 ISA, chapter 11 and 12.13 (DS)"
-CDNA4 = "AMD CDNA4 ISA, chapter 11 (LDS transpose loads)"
-TARGETS = frozenset(("gfx950",))
+CITE = "AMD Instinct MI300 CDNA3 ISA, chapter 11 and 12.13 (DS); AMD RDNA3 ISA 12, RDNA4 ISA 12"
 load = functools.partial(memory, space="ds", access="load", cite=CITE)
 store = functools.partial(memory, space="ds", access="store", cite=CITE)
 atomic = functools.partial(memory, space="ds", access="atomic", cite=CITE)
@@ -35,11 +38,15 @@ for bits in (32, 64, 96, 128):
     store(f"ds_write_b{bits} ds_store_b{bits}", bits=bits)
 for bits in (32, 64):
     for stride, unit in (("", 1), ("st64", 64)):
+        suffix = "_stride64" if stride else ""
         spacing = bits // 8 * unit
-        names = f"ds_read2{stride}_b{bits} ds_load_2addr{'_stride64' if stride else ''}_b{bits}"
+        names = f"ds_read2{stride}_b{bits} ds_load_2addr{suffix}_b{bits}"
         load(names, bits=bits, count=2, spacing=spacing)
-        names = f"ds_write2{stride}_b{bits} ds_store_2addr{'_stride64' if stride else ''}_b{bits}"
+        names = f"ds_write2{stride}_b{bits} ds_store_2addr{suffix}_b{bits}"
         store(names, bits=bits, count=2, spacing=spacing, operands=2)
+        names = f"ds_wrxchg2{stride}_rtn_b{bits} ds_storexchg_2addr{suffix}_rtn_b{bits}"
+        swap = {"type": WIDTHS[bits]["b"], "update": lambda old, data: data, "returns": True}
+        atomic(names, bits=bits, count=2, spacing=spacing, **swap)
 
 for type_ in (U8, I8, U16, I16):
     extend = "sign" if type_.kind == "i" else "zero"
@@ -52,7 +59,19 @@ for bits in (8, 16):
     store(f"ds_write_b{bits}_d16_hi ds_store_b{bits}_d16_hi", bits=bits, extend="high")
 
 for bits, element in ((64, 16), (64, 8), (64, 4), (96, 6)):
-    load(f"ds_read_b{bits}_tr_b{element}", bits=bits, transpose=element, targets=TARGETS, cite=CDNA4)
+    cite = "AMD CDNA4 ISA, chapter 11 (LDS transpose loads)"
+    load(f"ds_read_b{bits}_tr_b{element}", bits=bits, transpose=CDNA4_TRANSPOSES[element], targets=GFX950, cite=cite)
+for bits, element in ((128, 16), (64, 8), (64, 4), (96, 6)):
+    fields: dict[str, Any] = {"bits": bits, "transpose": WMMA_TRANSPOSES[element], "whole_wave": True, "targets": GFX1250}
+    load(f"ds_load_tr{element}_b{bits}", cite="AMD CDNA5 ISA 11.2.4", **fields, **transpose_status(element))
+
+load("ds_read_addtid_b32 ds_load_addtid_b32", by_lane=True)
+store("ds_write_addtid_b32 ds_store_addtid_b32", by_lane=True)
+memory("ds_append", "ds", "append", update=lambda old, lanes: old + lanes, cite=CITE)
+memory("ds_consume", "ds", "append", update=lambda old, lanes: old - lanes, cite=CITE)
+memory("ds_nop", "ds", "cache", cite=CITE)
+memory("lds_direct_load", "direct", "load", targets=GFX11, cite="AMD RDNA3 ISA 12.4")
+memory("ds_direct_load", "direct", "load", targets=GFX12 - GFX1250, cite="AMD RDNA4 ISA 12.4")
 
 
 def plain_and_returning(names: str, plain: bool = True, **fields: Any) -> None:
@@ -76,13 +95,16 @@ for bits, types in WIDTHS.items():
             name, a.ds != "wrxchg", bits=bits, type=types[a.kind], update=update, operands=operands
         )
     for name, update in FLOAT.items():
-        plain_and_returning(f"ds_{name}_f{bits}", bits=bits, type=types["f"], update=update)
+        targets = GFX12 if name.endswith("_num") else None
+        plain_and_returning(f"ds_{name}_f{bits}", bits=bits, type=types["f"], update=update, targets=targets)
     plain_and_returning(
         f"ds_cmpst_f{bits}", bits=bits, type=types["f"], operands=2,
         update=lambda old, compare, new: select(old == compare, new, old),
     )  # fmt: skip
 for half, update in PACKED.items():
-    plain_and_returning(f"ds_pk_add_{half}", update=update)
+    plain_and_returning(f"ds_pk_add_{half}", update=update, targets=GFX9 | GFX12)
+for name, update in SUBTRACT.items():
+    plain_and_returning(f"ds_{name}_u32", update=update, targets=GFX12)
 plain_and_returning(
     "ds_wrap_b32", False, operands=2, update=lambda old, a, b: select(old >= a, old - a, old + b)
 )
@@ -107,6 +129,45 @@ def swizzle(value: Expr, offset: int) -> Expr:
     return gather_lanes(value, half | source)
 
 
-load("ds_bpermute_b32", lanes=lambda address, data, offset: gather_lanes(data, (address + offset) >> 2))
-load("ds_permute_b32", lanes=lambda address, data, offset: scatter_lanes(data, (address + offset) >> 2))
+def same_half(index: Expr) -> Expr:
+    """RDNA 3 and 3.5: the index counts within the lane's own half of 32 (seed: AMD RDNA3 ISA pp. 137-138)."""
+    return (lane_id() & 0x20) | (index & 0x1F)
+
+
+for targets, where in ((GFX11, same_half), (GFX9 | GFX12, lambda index: index)):
+    load(
+        "ds_bpermute_b32", targets=targets,
+        lanes=lambda address, data, offset, where=where: gather_lanes(data, where((address + offset) >> 2)),
+    )  # fmt: skip
+    load(
+        "ds_permute_b32", targets=targets,
+        lanes=lambda address, data, offset, where=where: scatter_lanes(data, where((address + offset) >> 2)),
+    )  # fmt: skip
+load(
+    "ds_bpermute_fi_b32", targets=GFX12, cite="AMD RDNA4 ISA, p. 163",
+    lanes=lambda address, data, offset: fetch_lanes(data, (address + offset) >> 2),
+)  # fmt: skip
 load("ds_swizzle_b32", lanes=swizzle, operands=0)
+
+
+def arrive(old: Expr, count: Expr) -> Expr:
+    """An LDS barrier: pending count in bits 28:0, phase in 31:29, the count to begin again with in 47:32. An arrival
+    beyond the pending count begins the next phase."""
+    pending, phase = old & PENDING, old >> 29 & 7
+    reload = old >> 32 & 0xFFFF
+    last = count > pending
+    left = select(last, pending + reload + 1 - count, pending - count) & PENDING
+    turned = select(last, phase - 1, phase) & 7
+    return (old & ~const(U64, 0xFFFFFFFF)) | turned << 29 | left
+
+
+PENDING = (1 << 29) - 1
+barrier = functools.partial(
+    atomic, bits=64, type=U64, targets=GFX1250, cite="AMD CDNA5 ISA 11.2.2; Triton's lowering of LDS barriers",
+    status="modelled", note="a pending count of 29 bits, as Triton assumes; hardware can be set up for other widths",
+)  # fmt: skip
+barrier("ds_atomic_barrier_arrive_rtn_b64", update=arrive, returns=True)
+barrier(
+    "ds_atomic_async_barrier_arrive_b64", asynchronous=True, operands=0,
+    update=lambda old: arrive(old, const(U64, 1)),
+)  # fmt: skip

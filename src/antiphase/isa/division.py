@@ -1,8 +1,8 @@
 """The division sequence: v_div_scale, v_div_fmas and v_div_fixup.
 
-The manuals' pseudocode for the first two is known to be loose; what is written here is the reading under which the sequence LLVM
-emits (SITargetLowering::LowerFDIV32/64) gives correctly rounded quotients: a scaled denominator or numerator alone is undone by
-v_div_fmas with the inverse power, whose direction the quotient's exponent tells.
+The manuals' pseudocode for the first two is known to be loose. Written here is the reading under which the
+sequence LLVM emits (SITargetLowering::LowerFDIV32/64) gives correctly rounded quotients: v_div_fmas undoes
+the scaling of numerator or denominator alone; the quotient's exponent tells in which direction.
 """
 
 from __future__ import annotations
@@ -11,7 +11,17 @@ import functools
 
 from antiphase.isa._expr import F32, F64, I32, Expr, Type, const, fma, is_nan, select
 from antiphase.isa._floats import (
-    LAYOUT, exponent_field, infinity, is_infinite, magnitude, nan, negative, power_of_two, quieted, raw, with_sign,
+    LAYOUT,
+    exponent_field,
+    infinity,
+    is_infinite,
+    magnitude,
+    nan,
+    negative,
+    power_of_two,
+    quieted,
+    raw,
+    with_sign,
 )  # fmt: skip
 from antiphase.isa._record import valu
 from antiphase.isa.vector_integer import KEEP
@@ -114,7 +124,9 @@ def div_fixup(quotient: Expr, denominator: Expr, numerator: Expr) -> Expr:
     finite = select(infinite_d | zero_n, zero, usual)
     valued = select(zero_d | infinite_n, with_sign(infinity(type_), sign), finite)
     defined = select((zero_d & zero_n) | (infinite_d & infinite_n), -nan(type_), valued)
-    return select(is_nan(numerator), quieted(numerator), select(is_nan(denominator), quieted(denominator), defined))
+    return select(
+        is_nan(numerator), quieted(numerator), select(is_nan(denominator), quieted(denominator), defined)
+    )
 
 
 modelled = functools.partial(valu, cite=CITE, status="modelled", note=NOTE)

@@ -1,22 +1,22 @@
-"""Scalar memory, and vector memory as flat, global, scratch and buffer instructions."""
+"""Vector memory: flat, global, scratch and buffer instructions, and transfers by tensor descriptor."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from antiphase.isa._expr import I8, I16, U8, U16, U32, Type
+from antiphase.isa._families import GFX9, GFX11, GFX12, GFX950, GFX1250
 from antiphase.isa._record import memory
+from antiphase.isa._transpose import WMMA_TRANSPOSES
 
-from ._atomic import FLOAT, INTEGER, PACKED, WIDTHS
+from ._atomic import FLOAT, INTEGER, PACKED, SUBTRACT, WIDTHS, swap_if_equal
 
-CITE = "AMD Instinct MI300 CDNA3 ISA, chapters 8-10 and 12.6 (SMEM), 12.14 (MUBUF), 12.16 (FLAT)"
-CDNA4 = frozenset(("gfx950",))
+CITE = "AMD Instinct MI300 CDNA3 ISA, chapters 9-10 and 12.14 (MUBUF), 12.16 (FLAT); AMD RDNA3 ISA 10-11, RDNA4 ISA 11"
+CDNA5 = "AMD CDNA5 ISA, chapter 10; LLVM AMDGPUUsage, gfx1250"
 
-for n in (1, 2, 4, 8, 16):
-    width = "" if n == 1 else f"x{n}"
-    memory(f"s_load_dword{width} s_load_b{32 * n}", "smem", "load", bits=32 * n, cite=CITE)
-    memory(f"s_buffer_load_dword{width} s_buffer_load_b{32 * n}", "smem", "load", bits=32 * n, cite=CITE)
-memory("s_dcache_inv s_dcache_wb s_dcache_inv_vol s_dcache_wb_vol", "smem", "cache", cite=CITE)
-memory("s_memtime s_memrealtime", "smem", "clock", bits=64, cite=CITE)
-memory("buffer_inv buffer_wbl2", "buffer", "cache", cite=CITE)
+memory("buffer_inv buffer_wbl2 buffer_gl0_inv buffer_gl1_inv", "buffer", "cache", cite=CITE)
+memory("global_inv global_wb global_wbinv", "global", "cache", targets=GFX12, cite=CITE)
+memory("global_prefetch_b8 flat_prefetch_b8", "global", "cache", targets=GFX1250, cite=CDNA5)
 
 DWORDS = {1: "dword b32", 2: "dwordx2 b64", 3: "dwordx3 b96", 4: "dwordx4 b128"}
 SUB_DWORD: dict[str, Type] = {
@@ -52,13 +52,57 @@ def loads_and_stores(space: str) -> None:
 
 
 def loads_to_lds(space: str) -> None:
-    """Loads whose data goes to LDS; buffer loads say so with the `lds` modifier instead."""
+    """CDNA loads whose data goes to LDS; buffer loads say so with the `lds` modifier instead."""
     for names, type_ in SUB_DWORD.items():
         name, extend = f"{space}_load_lds_{names.split()[0]}", "sign" if type_.kind == "i" else "zero"
-        memory(name, space, "load", bits=type_.bits, type=type_, extend=extend, to_lds=True, cite=CITE)
-    for n, targets in ((1, None), (3, CDNA4), (4, CDNA4)):
+        memory(
+            name, space, "load", bits=type_.bits, type=type_, extend=extend, to_lds=True, targets=GFX9, cite=CITE
+        )
+    for n, targets in ((1, GFX9), (3, GFX950), (4, GFX950)):
         name = f"{space}_load_lds_{DWORDS[n].split()[0]}"
         memory(name, space, "load", bits=32 * n, to_lds=True, targets=targets, cite=CITE)
+
+
+def transfers() -> None:
+    """gfx1250: between memory and LDS without registers, each lane its own LDS address; and loads for a whole cluster."""
+    for bits in (8, 32, 64, 128):
+        fields: dict[str, Any] = {
+            "bits": bits, "type": U8 if bits == 8 else U32, "to_lds": True, "asynchronous": True, "targets": GFX1250,
+            "cite": CDNA5,
+        }  # fmt: skip
+        memory(f"global_load_async_to_lds_b{bits}", "global", "load", **fields)
+        memory(f"global_store_async_from_lds_b{bits}", "global", "store", **fields)
+        memory(f"cluster_load_async_to_lds_b{bits}", "global", "load", multicast=True, **fields)
+    for bits in (32, 64, 128):
+        memory(f"cluster_load_b{bits}", "global", "load", bits=bits, targets=GFX1250, cite=CDNA5)
+        for space in ("global", "flat"):
+            memory(f"{space}_load_monitor_b{bits}", space, "load", bits=bits, targets=GFX1250, cite=CDNA5)
+    memory(
+        "tensor_load_to_lds", "tensor", "load", to_lds=True, targets=GFX1250, cite="AMD CDNA5 ISA 10.11",
+        status="modelled", note="multicast to other workgroups only within a cluster launch; no context restore",
+    )  # fmt: skip
+    memory("tensor_store_from_lds", "tensor", "store", to_lds=True, targets=GFX1250, cite="AMD CDNA5 ISA 10.11")
+
+
+def transposing() -> None:
+    """WMMA operand loads (wave32): each lane reads a row, elements are exchanged between lanes."""
+    for element, bits, names, targets in (
+        (16, 128, "tr_b128 tr16_b128", GFX12), (8, 64, "tr_b64 tr8_b64", GFX12), (6, 96, "tr6_b96", GFX1250),
+        (4, 64, "tr4_b64", GFX1250),
+    ):  # fmt: skip
+        memory(
+            named("global_load_", names), "global", "load", bits=bits, transpose=WMMA_TRANSPOSES[element], whole_wave=True,
+            targets=targets, cite="AMD RDNA4 ISA 11.6.2; AMD CDNA5 ISA 10.9", **transpose_status(element),
+        )  # fmt: skip
+
+
+def transpose_status(element: int) -> dict[str, str]:
+    """Where the exchange between lanes is known from: the manuals show what it is for, not which lane gives what."""
+    evidence = {
+        16: "measured on gfx1201 and gfx1250 by others", 8: "as Triton and Tensile address it; rocjitsu differs",
+        6: "as rocjitsu has it, the only source", 4: "as Tensile addresses it, and rocjitsu",
+    }  # fmt: skip
+    return {"status": "modelled", "note": f"lane exchange {evidence[element]}"}
 
 
 def atomics(space: str) -> None:
@@ -71,14 +115,29 @@ def atomics(space: str) -> None:
             fields = {"bits": bits, "type": types[a.kind], "update": a.update, "operands": a.operands}
             memory(names, space, "atomic", cite=CITE, **fields)
         for name, update in FLOAT.items():
-            # CDNA has no f32 minimum and maximum outside LDS
-            if bits == 64 or name == "add":
-                names = f"{prefix}{name}_f{bits}"
-                memory(names, space, "atomic", bits=bits, type=types["f"], update=update, cite=CITE)
+            fields = {"bits": bits, "type": types["f"], "update": update, "targets": float_targets(name, bits)}
+            memory(f"{prefix}{name}_f{bits}", space, "atomic", cite=CITE, **fields)
+    memory(
+        f"{prefix}cmpswap_f32", space, "atomic", type=WIDTHS[32]["f"], update=swap_if_equal, operands=2,
+        targets=GFX11, cite=CITE,
+    )  # fmt: skip
+    for name, update in SUBTRACT.items():
+        memory(f"{prefix}{name}_u32", space, "atomic", update=update, targets=GFX12, cite=CITE)
+    # what GFX11 calls csub
+    memory(f"{prefix}csub_u32", space, "atomic", update=SUBTRACT["sub_clamp"], targets=GFX11, cite=CITE)
     for half, update in PACKED.items():
-        targets = CDNA4 if (space, half) == ("buffer", "bf16") else None
+        targets = GFX950 | GFX12 if (space, half) == ("buffer", "bf16") else GFX9 | GFX12
         name = f"{prefix}pk_add_{half}"
         memory(name, space, "atomic", type=U32, update=update, targets=targets, cite=CITE)
+
+
+def float_targets(name: str, bits: int) -> frozenset[str]:
+    """CDNA has no f32 minimum and maximum outside LDS, RDNA no f64 at all."""
+    if name.endswith("_num"):
+        return GFX12 if bits == 32 else GFX1250
+    if name == "add":
+        return GFX9 | GFX11 | GFX12 if bits == 32 else GFX9 | GFX1250
+    return GFX11 if bits == 32 else GFX9
 
 
 for space in ("global", "flat", "scratch", "buffer"):
@@ -87,3 +146,7 @@ for space in ("global", "scratch"):
     loads_to_lds(space)
 for space in ("global", "flat", "buffer"):
     atomics(space)
+memory("global_load_addtid_b32", "global", "load", by_lane=True, cite=CITE)
+memory("global_store_addtid_b32", "global", "store", by_lane=True, cite=CITE)
+transfers()
+transposing()

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import functools
+import operator
 
 from antiphase.isa._expr import BF16, F16, F32, I16, I32, I64, U16, U32, Expr, Type, fma, maximum, minimum
+from antiphase.isa._families import GFX11, GFX950, RDNA4, WAVE32
 from antiphase.isa._floats import limited, max_float, maximum_ieee, min_float, minimum_ieee
 from antiphase.isa._record import Semantics, valu
 from antiphase.isa.vector_float import half_overflow
-from antiphase.isa.vector_integer import GFX950, saturating
+from antiphase.isa.vector_integer import multiply_add, saturating
 
 CITE = "AMD Instinct MI300 CDNA3 ISA, chapter 12.7 (VOP3P)"
 CDNA4 = "AMD CDNA4 ISA, chapter 12.7 (VOP3P)"
 packed = functools.partial(valu, packed=True, cite=CITE)
 
-ADD = lambda a, b: a + b  # noqa: E731
-SUB = lambda a, b: a - b  # noqa: E731
-MUL = lambda a, b: a * b  # noqa: E731
-MUL_ADD = lambda a, b, c: a * b + c  # noqa: E731
 
 packed("v_pk_fma_f32", "f32 f32 f32 -> f32", fma)
-packed("v_pk_mul_f32", "f32 f32 -> f32", MUL)
-packed("v_pk_add_f32", "f32 f32 -> f32", ADD)
+packed("v_pk_mul_f32", "f32 f32 -> f32", operator.mul)
+packed("v_pk_add_f32", "f32 f32 -> f32", operator.add)
 # op_sel picks the word of the first source for the low result and of the second for the high one
 packed("v_pk_mov_b32", "u32 u32 -> u32", lambda low0, low1, high0, high1: (low0, low1), pair=True)
 
 packed("v_pk_fma_f16", "f16 f16 f16 -> f16", half_overflow(fma))
 packed("v_pk_fmac_f16", "f16 f16 d:f16 -> f16", half_overflow(fma))
-packed("v_pk_add_f16", "f16 f16 -> f16", half_overflow(ADD))
-packed("v_pk_mul_f16", "f16 f16 -> f16", half_overflow(MUL))
+packed("v_pk_add_f16", "f16 f16 -> f16", half_overflow(operator.add))
+packed("v_pk_mul_f16", "f16 f16 -> f16", half_overflow(operator.mul))
 packed("v_pk_min_f16 v_pk_min_num_f16", "f16 f16 -> f16", min_float)
 packed("v_pk_max_f16 v_pk_max_num_f16", "f16 f16 -> f16", max_float)
 for name, f in (("minimum", minimum_ieee), ("maximum", maximum_ieee)):
@@ -42,12 +40,12 @@ for name, f in (("minimum", minimum_ieee), ("maximum", maximum_ieee)):
 
 for integer in (I16, U16):
     t = integer.name
-    packed(f"v_pk_mad_{t}", f"{t} {t} {t} -> {t}", MUL_ADD, saturated=saturating(MUL_ADD, integer))
-    packed(f"v_pk_add_{t}", f"{t} {t} -> {t}", ADD, saturated=saturating(ADD, integer))
-    packed(f"v_pk_sub_{t}", f"{t} {t} -> {t}", SUB, saturated=saturating(SUB, integer))
+    packed(f"v_pk_mad_{t}", f"{t} {t} {t} -> {t}", multiply_add, saturated=saturating(multiply_add, integer))
+    packed(f"v_pk_add_{t}", f"{t} {t} -> {t}", operator.add, saturated=saturating(operator.add, integer))
+    packed(f"v_pk_sub_{t}", f"{t} {t} -> {t}", operator.sub, saturated=saturating(operator.sub, integer))
     packed(f"v_pk_max_{t}", f"{t} {t} -> {t}", maximum)
     packed(f"v_pk_min_{t}", f"{t} {t} -> {t}", minimum)
-packed("v_pk_mul_lo_u16", "u16 u16 -> u16", MUL)
+packed("v_pk_mul_lo_u16", "u16 u16 -> u16", operator.mul)
 packed("v_pk_lshlrev_b16", "u16 u16 -> u16", lambda n, a: a << n)
 packed("v_pk_lshrrev_b16", "u16 u16 -> u16", lambda n, a: a >> n)
 packed("v_pk_ashrrev_i16", "u16 i16 -> i16", lambda n, a: a >> n)
@@ -106,8 +104,13 @@ def dot_float(type_: Type) -> Semantics:
 
 
 DOT = functools.partial(
-    valu, cite=CITE, status="modelled", note="the manual does not state the order and rounding of the additions"
+    valu,
+    cite=CITE,
+    status="modelled",
+    note="the manual does not state the order and rounding of the additions",
 )
-for t, targets in ((F16, None), (BF16, GFX950)):
+for t, targets in ((F16, None), (BF16, GFX950 | GFX11 | RDNA4)):
     DOT(f"v_dot2_f32_{t}", "u32 u32 f32 -> f32", dot_float(t), targets=targets)
-    DOT(f"v_dot2c_f32_{t} v_dot2acc_f32_{t}", "u32 u32 d:f32 -> f32", dot_float(t), targets=targets)
+    accumulate = functools.partial(DOT, signature="u32 u32 d:f32 -> f32", semantics=dot_float(t))
+    accumulate(f"v_dot2c_f32_{t}", targets=None if t is F16 else GFX950)
+    accumulate(f"v_dot2acc_f32_{t}", targets=WAVE32)  # of bf16 only as half of a dual-issue instruction

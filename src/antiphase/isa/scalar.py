@@ -5,7 +5,22 @@ from __future__ import annotations
 import functools
 
 from antiphase.isa._expr import (
-    I32, I64, U16, U32, U64, Expr, bitreverse, clz, concat, const, ctz, maximum, minimum, popcount, select, Type,
+    I32,
+    I64,
+    U16,
+    U32,
+    U64,
+    Expr,
+    Type,
+    bitreverse,
+    clz,
+    concat,
+    const,
+    ctz,
+    maximum,
+    minimum,
+    popcount,
+    select,
 )
 from antiphase.isa._record import salu
 
@@ -55,12 +70,12 @@ def field_mask(bits: Expr, start: Expr, type_: Type) -> Expr:
     return ((const(type_, 1) << bits) - 1) << start
 
 
-op("s_add_u32", "u32 u32 -> u32 scc", add_unsigned)
-op("s_sub_u32", "u32 u32 -> u32 scc", lambda a, b: (a - b, a < b))
-op("s_add_i32", "i32 i32 -> i32 scc", add_signed)
-op("s_sub_i32", "i32 i32 -> i32 scc", subtract_signed)
-op("s_addc_u32", "u32 u32 scc -> u32 scc", add_with_carry)
-op("s_subb_u32", "u32 u32 scc -> u32 scc", subtract_with_borrow)
+op("s_add_u32 s_add_co_u32", "u32 u32 -> u32 scc", add_unsigned)
+op("s_sub_u32 s_sub_co_u32", "u32 u32 -> u32 scc", lambda a, b: (a - b, a < b))
+op("s_add_i32 s_add_co_i32", "i32 i32 -> i32 scc", add_signed)
+op("s_sub_i32 s_sub_co_i32", "i32 i32 -> i32 scc", subtract_signed)
+op("s_addc_u32 s_add_co_ci_u32", "u32 u32 scc -> u32 scc", add_with_carry)
+op("s_subb_u32 s_sub_co_ci_u32", "u32 u32 scc -> u32 scc", subtract_with_borrow)
 op("s_min_i32", "i32 i32 -> i32 scc", lambda a, b: (minimum(a, b), a < b))
 op("s_min_u32", "u32 u32 -> u32 scc", lambda a, b: (minimum(a, b), a < b))
 op("s_max_i32", "i32 i32 -> i32 scc", lambda a, b: (maximum(a, b), a >= b))
@@ -77,13 +92,14 @@ for width, t in ((32, "u32"), (64, "u64")):
         "and": lambda a, b: a & b,
         "or": lambda a, b: a | b,
         "xor": lambda a, b: a ^ b,
-        "andn2": lambda a, b: a & ~b,
-        "orn2": lambda a, b: a | ~b,
+        "andn2 and_not1": lambda a, b: a & ~b,
+        "orn2 or_not1": lambda a, b: a | ~b,
         "nand": lambda a, b: ~(a & b),
         "nor": lambda a, b: ~(a | b),
         "xnor": lambda a, b: ~(a ^ b),
     }.items():
-        op(f"s_{name}_b{width}", f"{t} {t} -> {t} scc", lambda a, b, f=f: (f(a, b), nonzero(f(a, b))))
+        names = " ".join(f"s_{n}_b{width}" for n in name.split())
+        op(names, f"{t} {t} -> {t} scc", lambda a, b, f=f: (f(a, b), nonzero(f(a, b))))
     op(f"s_lshl_b{width}", f"{t} u32 -> {t} scc", lambda a, n: (a << n, nonzero(a << n)))
     op(f"s_lshr_b{width}", f"{t} u32 -> {t} scc", lambda a, n: (a >> n, nonzero(a >> n)))
     op(f"s_ashr_i{width}", f"i{width} u32 -> i{width} scc", lambda a, n: (a >> n, nonzero(a >> n)))
@@ -91,9 +107,17 @@ for width, t in ((32, "u32"), (64, "u64")):
     op(f"s_mov_b{width}", f"{t} -> {t}", lambda a: a)
     op(f"s_cmov_b{width}", f"{t} d:{t} scc -> {t}", lambda a, d, scc: select(scc, a, d))
     op(f"s_brev_b{width}", f"{t} -> {t}", bitreverse)
-    op(f"s_ff1_i32_b{width}", f"{t} -> i32", lambda a: select(a == 0, const(a.type, -1), ctz(a)).to(I32))
+    op(
+        f"s_ff1_i32_b{width} s_ctz_i32_b{width}",
+        f"{t} -> i32",
+        lambda a: select(a == 0, const(a.type, -1), ctz(a)).to(I32),
+    )
     op(f"s_ff0_i32_b{width}", f"{t} -> i32", lambda a: select(~a == 0, const(a.type, -1), ctz(~a)).to(I32))
-    op(f"s_flbit_i32_b{width}", f"{t} -> i32", lambda a: select(a == 0, const(a.type, -1), clz(a)).to(I32))
+    op(
+        f"s_flbit_i32_b{width} s_clz_i32_u{width}",
+        f"{t} -> i32",
+        lambda a: select(a == 0, const(a.type, -1), clz(a)).to(I32),
+    )
     op(
         f"s_bcnt1_i32_b{width}", f"{t} -> i32 scc", lambda a: (popcount(a).to(I32), popcount(a) != 0)
     )
@@ -113,8 +137,8 @@ def signed_bit_length(a: Expr) -> Expr:
     return select(flipped == 0, const(flipped.type, -1), clz(flipped)).to(I32)
 
 
-op("s_flbit_i32", "i32 -> i32", signed_bit_length)
-op("s_flbit_i32_i64", "i64 -> i32", signed_bit_length)
+op("s_flbit_i32 s_cls_i32", "i32 -> i32", signed_bit_length)
+op("s_flbit_i32_i64 s_cls_i32_i64", "i64 -> i32", signed_bit_length)
 op("s_abs_i32", "i32 -> i32 scc", lambda a: (abs(a), abs(a) != 0))
 op("s_sext_i32_i8", "i32 -> i32", lambda a: (a << 24) >> 24)
 op("s_sext_i32_i16", "i32 -> i32", lambda a: (a << 16) >> 16)
@@ -162,33 +186,5 @@ op("s_cmp_lg_u64", "u64 u64 -> scc", lambda a, b: a != b)
 
 op("s_movk_i32", "k16 -> i32", lambda k: k.to(I32))
 op("s_cmovk_i32", "k16 d:i32 scc -> i32", lambda k, d, scc: select(scc, k.to(I32), d))
-op("s_addk_i32", "k16 d:i32 -> i32 scc", lambda k, d: add_signed(d, k.to(I32)))
+op("s_addk_i32 s_addk_co_i32", "k16 d:i32 -> i32 scc", lambda k, d: add_signed(d, k.to(I32)))
 op("s_mulk_i32", "k16 d:i32 -> i32", lambda k, d: d * k.to(I32))
-
-SAVEEXEC = {
-    "and": lambda s, e: s & e, "or": lambda s, e: s | e, "xor": lambda s, e: s ^ e, "andn2": lambda s, e: s & ~e,
-    "orn2": lambda s, e: s | ~e, "nand": lambda s, e: ~(s & e), "nor": lambda s, e: ~(s | e),
-    "xnor": lambda s, e: ~(s ^ e), "andn1": lambda s, e: ~s & e, "orn1": lambda s, e: ~s | e,
-}  # fmt: skip
-for name, f in SAVEEXEC.items():
-    op(
-        f"s_{name}_saveexec_b64",
-        "u64 exec -> u64 exec scc",
-        lambda s, e, f=f: (e, f(s, e), nonzero(f(s, e))),
-    )
-for name in ("andn1", "andn2"):
-    op(
-        f"s_{name}_wrexec_b64",
-        "u64 exec -> u64 exec scc",
-        lambda s, e, f=SAVEEXEC[name]: (f(s, e), f(s, e), nonzero(f(s, e))),
-    )
-
-
-def quad_any(a: Expr) -> tuple[Expr, Expr]:
-    """Each group of four bits becomes all ones if any of them is set."""
-    any_ = (a | (a >> 1) | (a >> 2) | (a >> 3)) & 0x1111111111111111
-    mask = any_ | (any_ << 1) | (any_ << 2) | (any_ << 3)
-    return mask, mask != 0
-
-
-op("s_wqm_b64", "u64 -> u64 scc", quad_any)

@@ -1,18 +1,36 @@
-"""Conversions from and to floats of 8 and 4 bits. gfx942 has the FNUZ formats, gfx950 and later the OCP ones."""
+"""Conversions from and to floats of 8 and 4 bits. gfx942 has the FNUZ formats, later targets the OCP ones."""
 
 from __future__ import annotations
 
 import functools
 
-from antiphase.isa._expr import BF16, F16, F32, F64, I32, U8, U16, U32, Expr, Type, canonical, concat, const, select
+from antiphase.isa._expr import (
+    BF16,
+    F16,
+    F32,
+    F64,
+    I32,
+    U8,
+    U16,
+    U32,
+    Expr,
+    Type,
+    canonical,
+    concat,
+    const,
+    select,
+)
+from antiphase.isa._families import GFX12, GFX950
 from antiphase.isa._floats import exponent_field, power_of_two
+from antiphase.isa._formats import SMALL, decode
 from antiphase.isa._record import Semantics, valu
-from antiphase.isa._small_floats import BF8, BF8_FNUZ, FP4, FP8, FP8_FNUZ, SmallFloat, decode, encode, scale_of
+from antiphase.isa._small_floats import encode, scale_of
+from antiphase.isa.vector_integer import next_random
 
 CDNA3 = "AMD Instinct MI300 CDNA3 ISA, chapter 12 (VOP1, VOP3)"
 CDNA4 = "AMD CDNA4 ISA, chapter 12 (VOP1, VOP3)"
-GFX942, GFX950 = frozenset({"gfx942"}), frozenset({"gfx950"})
-STOCHASTIC = "the random number's top bits are added below the kept fraction, the carry going on; the manual's text is loose"
+GFX942 = frozenset({"gfx942"})
+STOCHASTIC = "random bits are added below the kept fraction, with carry; the manual's text is loose here"
 OVERFLOW = "with MODE.fp16_ovfl infinities stop at the largest value as well"
 
 
@@ -25,17 +43,18 @@ def second(word: Expr, bits: int) -> Expr:
     return word.to(U32) >> bits
 
 
-def two_codes(a: Expr, b: Expr, form: SmallFloat, random: tuple[Expr, Expr] | None = None) -> Expr:
+def two_codes(a: Expr, b: Expr, form: str, random: tuple[Expr, Expr] | None = None) -> Expr:
     """Both encoded, the first in the low bits; u8 for 4-bit formats, u16 for 8-bit ones."""
     first_random, second_random = random or (None, None)
     low, high = encode(a, form, first_random), encode(b, form, second_random)
-    return (low | (high << form.bits)).to(U8 if form.bits == 4 else U16)
+    return (low | (high << SMALL[form].bits)).to(U8 if SMALL[form].bits == 4 else U16)
 
 
-for targets, cite, forms in ((GFX942, CDNA3, (FP8_FNUZ, BF8_FNUZ)), (GFX950, CDNA4, (FP8, BF8))):
+OCP = f"{CDNA4}; AMD RDNA4 ISA (7-Apr-2025), p. 89 and pp. 528-529"
+for targets, cite, suffix in ((GFX942, CDNA3, "_fnuz"), (GFX950 | GFX12, OCP, "")):
     op = functools.partial(valu, targets=targets, cite=cite)
-    for form in forms:
-        name = form.name
+    for name in ("fp8", "bf8"):
+        form = name + suffix
         op(f"v_cvt_f32_{name}", "u8 -> f32", lambda a, f=form: decode(a.to(U32), f))
         op(
             f"v_cvt_pk_f32_{name}",
@@ -69,7 +88,7 @@ def unscaled(x: Expr, scale: Expr) -> Expr:
     return x.to(F64) * select(field == 255, scale_of(scale), inverse)
 
 
-def scaled_value(code: Expr, form: SmallFloat, scale: Expr, type_: Type) -> Expr:
+def scaled_value(code: Expr, form: str, scale: Expr, type_: Type) -> Expr:
     """The decoded value times the scale, rounded once."""
     value = decode(code, form).to(F64) * scale_of(scale)
     return value.to(F32).to(BF16) if type_ is BF16 else canonical(value.to(type_))
@@ -82,12 +101,7 @@ def parts(word: Expr, type_: Type) -> tuple[Expr, Expr]:
     return word.to(U16).bits(type_), (word >> 16).to(U16).bits(type_)
 
 
-def next_random(state: Expr) -> Expr:
-    """v_prng_b32: a 32-bit linear feedback shift register."""
-    return (state << 1) ^ select(state.bits(I32) < 0, const(U32, 197), const(U32, 0))
-
-
-def encode_pair(form: SmallFloat, type_: Type) -> Semantics:
+def encode_pair(form: str, type_: Type) -> Semantics:
     def semantics(word: Expr, scale: Expr) -> Expr:
         low, high = parts(word, type_)
         return two_codes(unscaled(low, scale), unscaled(high, scale), form)
@@ -95,7 +109,7 @@ def encode_pair(form: SmallFloat, type_: Type) -> Semantics:
     return semantics
 
 
-def encode_pair_stochastic(form: SmallFloat, type_: Type) -> Semantics:
+def encode_pair_stochastic(form: str, type_: Type) -> Semantics:
     def semantics(word: Expr, random: Expr, scale: Expr) -> Expr:
         low, high = parts(word, type_)
         randoms = (random, next_random(random))
@@ -104,38 +118,37 @@ def encode_pair_stochastic(form: SmallFloat, type_: Type) -> Semantics:
     return semantics
 
 
-def decode_pair(form: SmallFloat, type_: Type) -> Semantics:
+def decode_pair(form: str, type_: Type) -> Semantics:
     def semantics(word: Expr, scale: Expr) -> Expr:
         low = scaled_value(word.to(U32), form, scale, type_)
-        high = scaled_value(second(word, form.bits), form, scale, type_)
+        high = scaled_value(second(word, SMALL[form].bits), form, scale, type_)
         return pair(low, high) if type_ is F32 else concat(low.bits(U16), high.bits(U16))
 
     return semantics
 
 
-for form in (FP8, BF8, FP4):
-    name = form.name
-    word = "u8" if form.bits == 4 else "u16"
+for name in ("fp8", "bf8", "fp4"):
+    word = "u8" if name == "fp4" else "u16"
     for t, type_ in NARROW.items():
         if type_ is F32:
             scaled_code(
                 f"v_cvt_scalef32_pk_{name}_f32",
                 f"f32 f32 f32 -> {word}",
-                lambda a, b, s, f=form: two_codes(unscaled(a, s), unscaled(b, s), f),
+                lambda a, b, s, f=name: two_codes(unscaled(a, s), unscaled(b, s), f),
             )
         else:
-            scaled_code(f"v_cvt_scalef32_pk_{name}_{t}", f"u32 f32 -> {word}", encode_pair(form, type_))
+            scaled_code(f"v_cvt_scalef32_pk_{name}_{t}", f"u32 f32 -> {word}", encode_pair(name, type_))
         wide = "u64" if type_ is F32 else "u32"
-        scaled(f"v_cvt_scalef32_pk_{t}_{name}", f"{word} f32 -> {wide}", decode_pair(form, type_))
-        if form.bits == 4:
+        scaled(f"v_cvt_scalef32_pk_{t}_{name}", f"{word} f32 -> {wide}", decode_pair(name, type_))
+        if name == "fp4":
             stochastic_code(
-                f"v_cvt_scalef32_sr_pk_fp4_{t}", f"{wide} u32 f32 -> u8", encode_pair_stochastic(form, type_)
+                f"v_cvt_scalef32_sr_pk_fp4_{t}", f"{wide} u32 f32 -> u8", encode_pair_stochastic(name, type_)
             )
             continue
         stochastic_code(
             f"v_cvt_scalef32_sr_{name}_{t}",
             f"{t} u32 f32 -> u8",
-            lambda a, r, s, f=form: encode(unscaled(a, s), f, r).to(U8),
+            lambda a, r, s, f=name: encode(unscaled(a, s), f, r).to(U8),
         )
         if type_ is not BF16:
             scaled(

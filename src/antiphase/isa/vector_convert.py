@@ -5,11 +5,26 @@ from __future__ import annotations
 import functools
 
 from antiphase.isa._expr import (
-    BF16, F16, F32, F64, I16, I32, U8, U16, U32, Expr, Type, canonical, concat, const, floor, is_nan, select,
+    BF16,
+    F32,
+    F64,
+    I16,
+    I32,
+    U8,
+    U16,
+    U32,
+    Expr,
+    Type,
+    canonical,
+    concat,
+    const,
+    floor,
+    is_nan,
+    select,
 )  # fmt: skip
+from antiphase.isa._families import GFX950, GFX1250
 from antiphase.isa._floats import is_signalling, limited, quieted, to_half, to_half_toward_zero
 from antiphase.isa._record import valu
-from antiphase.isa.vector_integer import GFX950
 
 CITE = "AMD Instinct MI300 CDNA3 ISA, chapter 12 (VOP1, VOP3)"
 CDNA4 = "AMD CDNA4 ISA, chapter 12 (VOP1, VOP3)"
@@ -17,8 +32,8 @@ op = functools.partial(valu, cite=CITE)
 
 TO: dict[str, Type] = {"i32": I32, "u32": U32, "f32": F32, "f64": F64}
 for result, source in (
-    ("i32", "f64"), ("f64", "i32"), ("f32", "i32"), ("f32", "u32"), ("u32", "f32"), ("i32", "f32"), ("u32", "f64"),
-    ("f64", "u32"),
+    ("i32", "f64"), ("f64", "i32"), ("f32", "i32"), ("f32", "u32"), ("u32", "f32"), ("i32", "f32"),
+    ("u32", "f64"), ("f64", "u32"),
 ):  # fmt: skip
     # to integers: toward zero, limited to the range, NaN to 0
     op(f"v_cvt_{result}_{source}", f"{source} -> {result}", lambda a, t=TO[result]: a.to(t))
@@ -42,7 +57,7 @@ for n in range(4):
 op("v_cvt_rpi_i32_f32 v_cvt_nearest_i32_f32", "f32 -> i32", lambda a: floor(a + 0.5).to(I32))
 op("v_cvt_flr_i32_f32 v_cvt_floor_i32_f32", "f32 -> i32", lambda a: floor(a).to(I32))
 op("v_cvt_off_f32_i4", "u32 -> f32", lambda a: (((a << 28).bits(I32)) >> 28).to(F32) * 0.0625)
-op("v_cvt_f32_bf16", "bf16 -> f32", lambda a: a.to(F32), targets=GFX950, cite=CDNA4)
+op("v_cvt_f32_bf16", "bf16 -> f32", lambda a: a.to(F32), targets=GFX950 | GFX1250, cite=CDNA4)
 
 
 def pack(low: Expr, high: Expr) -> Expr:
@@ -56,10 +71,14 @@ op(
     "f32 f32 -> u32",
     lambda a, b: pack(to_half_toward_zero(quiet(a)), to_half_toward_zero(quiet(b))),
 )
-new = functools.partial(valu, targets=GFX950, cite=CDNA4)
+new = functools.partial(valu, targets=GFX950 | GFX1250, cite=CDNA4)
 new("v_cvt_pk_f16_f32", "f32 f32 -> u32", lambda a, b: pack(to_half(quiet(a)), to_half(quiet(b))))
 new("v_cvt_pk_bf16_f32", "f32 f32 -> u32", lambda a, b: pack(a.to(BF16), b.to(BF16)))
-op("v_cvt_pk_u16_u32", "u32 u32 -> u32", lambda a, b: pack(limited(a, 0, 65535).to(U16), limited(b, 0, 65535).to(U16)))
+op(
+    "v_cvt_pk_u16_u32",
+    "u32 u32 -> u32",
+    lambda a, b: pack(limited(a, 0, 65535).to(U16), limited(b, 0, 65535).to(U16)),
+)
 op(
     "v_cvt_pk_i16_i32",
     "i32 i32 -> u32",
@@ -107,7 +126,11 @@ def stochastic(x: Expr, random: Expr, dropped: int) -> Expr:
     return select(special, bits, (bits + (random & ((1 << dropped) - 1))) & (0xFFFFFFFF << dropped)).bits(F32)
 
 
-STOCHASTIC = "adds the low random bits below the kept fraction and truncates; the manual leaves the bits' choice open"
-modelled = functools.partial(valu, targets=GFX950, cite=CDNA4, status="modelled", note=STOCHASTIC, rest="keep")
+STOCHASTIC = (
+    "adds the low random bits below the kept fraction and truncates; the manual leaves the bits' choice open"
+)
+modelled = functools.partial(
+    valu, targets=GFX950, cite=CDNA4, status="modelled", note=STOCHASTIC, rest="keep"
+)
 modelled("v_cvt_sr_f16_f32", "f32 u32 -> f16", lambda a, r: to_half_toward_zero(stochastic(a, r, 13)))
 modelled("v_cvt_sr_bf16_f32", "f32 u32 -> bf16", lambda a, r: stochastic(a, r, 16).to(BF16))

@@ -1,17 +1,46 @@
-"""Vector float arithmetic: sums, products, minimum and maximum, rounding, exponents, transcendentals (VOP1, VOP2, VOP3)."""
+"""Vector float arithmetic: sums, products, minimum, maximum, rounding, exponents, transcendentals."""
 
 from __future__ import annotations
 
 import functools
+import operator
+from collections.abc import Callable
 
 from antiphase.isa import _math as math
-from antiphase.isa._expr import F16, F32, F64, I16, I32, Expr, Type, canonical, ceil, const, floor, fma, mode, rint, select, trunc
+from antiphase.isa._expr import (
+    F16,
+    F32,
+    I16,
+    I32,
+    Expr,
+    canonical,
+    ceil,
+    const,
+    floor,
+    fma,
+    mode,
+    rint,
+    select,
+    trunc,
+)
 from antiphase.isa._floats import (
-    fraction, frexp_exponent, frexp_mantissa, is_infinite, is_signalling, max_float, maximum_ieee, med3_float, min_float,
-    minimum_ieee, quieted, scale, with_sign, negative,
+    fraction,
+    frexp_exponent,
+    frexp_mantissa,
+    is_infinite,
+    is_signalling,
+    max_float,
+    maximum_ieee,
+    med3_float,
+    min_float,
+    minimum_ieee,
+    negative,
+    quieted,
+    scale,
+    with_sign,
 )  # fmt: skip
 from antiphase.isa._record import Semantics, valu
-from antiphase.isa.vector_integer import GFX950, KEEP
+from antiphase.isa.vector_integer import GFX950, KEEP, multiply_add, reversed_sub
 
 CITE = "AMD Instinct MI300 CDNA3 ISA, chapter 12 (VOP1, VOP2, VOP3)"
 op = functools.partial(valu, cite=CITE)
@@ -19,7 +48,7 @@ modelled = functools.partial(valu, cite=CITE, status="modelled", note=math.NOTE)
 
 
 def half_overflow(f: Semantics) -> Semantics:
-    """With MODE.fp16_ovfl a finite overflow of an f16 result stops at the largest half (CDNA3 ISA, MODE register)."""
+    """With MODE.fp16_ovfl a finite overflow of an f16 result stops at the largest half (CDNA3 ISA, MODE)."""
 
     def semantics(*sources: Expr) -> Expr:
         result = f(*sources)
@@ -33,17 +62,16 @@ def half_overflow(f: Semantics) -> Semantics:
     return semantics
 
 
-ADD = lambda a, b: a + b  # noqa: E731
-SUB = lambda a, b: a - b  # noqa: E731
-REVERSED_SUB = lambda a, b: b - a  # noqa: E731
-MUL = lambda a, b: a * b  # noqa: E731
-MUL_ADD = lambda a, b, c: a * b + c  # noqa: E731
-
-for name, f in (("add", ADD), ("sub", SUB), ("subrev", REVERSED_SUB), ("mul", MUL)):
+for name, f in (
+    ("add", operator.add),
+    ("sub", operator.sub),
+    ("subrev", reversed_sub),
+    ("mul", operator.mul),
+):
     op(f"v_{name}_f32", "f32 f32 -> f32", f)
     op(f"v_{name}_f16", "f16 f16 -> f16", half_overflow(f))
-op("v_add_f64", "f64 f64 -> f64", ADD)
-op("v_mul_f64", "f64 f64 -> f64", MUL)
+op("v_add_f64", "f64 f64 -> f64", operator.add)
+op("v_mul_f64", "f64 f64 -> f64", operator.mul)
 
 
 def multiply_legacy(a: Expr, b: Expr) -> Expr:
@@ -61,20 +89,20 @@ op("v_fmaak_f32", "f32 f32 f32 -> f32", fma)
 op("v_fmamk_f32", "f32 f32 f32 -> f32", fma)
 valu("v_fma_f16", "f16 f16 f16 -> f16", half_overflow(fma), rest="keep", cite=f"{CITE}; {KEEP}")
 op("v_fma_legacy_f16", "f16 f16 f16 -> f16", half_overflow(fma))
-valu("v_mad_f16", "f16 f16 f16 -> f16", half_overflow(MUL_ADD), rest="keep", cite=f"{CITE}; {KEEP}")
-op("v_mad_legacy_f16", "f16 f16 f16 -> f16", half_overflow(MUL_ADD))
-op("v_mac_f16", "f16 f16 d:f16 -> f16", half_overflow(MUL_ADD))
-op("v_madak_f16", "f16 f16 f16 -> f16", half_overflow(MUL_ADD))
-op("v_madmk_f16", "f16 f16 f16 -> f16", half_overflow(MUL_ADD))
+valu("v_mad_f16", "f16 f16 f16 -> f16", half_overflow(multiply_add), rest="keep", cite=f"{CITE}; {KEEP}")
+op("v_mad_legacy_f16", "f16 f16 f16 -> f16", half_overflow(multiply_add))
+op("v_mac_f16", "f16 f16 d:f16 -> f16", half_overflow(multiply_add))
+op("v_madak_f16", "f16 f16 f16 -> f16", half_overflow(multiply_add))
+op("v_madmk_f16", "f16 f16 f16 -> f16", half_overflow(multiply_add))
 
 MIX = f"{CITE}, V_MAD_MIX; LLVM AMDGPUModifierSyntax, op_sel_hi of fma_mix"
-valu("v_fma_mix_f32 v_mad_mix_f32", "f32 f32 f32 -> f32", fma, mixed=True, cite=MIX)
+valu("v_fma_mix_f32 v_mad_mix_f32", "f32 f32 f32 -> f32", fma, mixed="f16", cite=MIX)
 for half, rest in (("lo", "keep"), ("hi", "high")):
     valu(
         f"v_fma_mix{half}_f16 v_mad_mix{half}_f16",
         "f32 f32 f32 -> f16",
         lambda a, b, c: canonical(fma(a, b, c).to(F16)),
-        mixed=True,
+        mixed="f16",
         rest=rest,
         cite=MIX,
     )
@@ -98,7 +126,7 @@ for name, f in (("minimum", minimum_ieee), ("maximum", maximum_ieee)):
     )
 
 
-def rounding(f: Semantics) -> Semantics:
+def rounding(f: Callable[[Expr], Expr]) -> Callable[[Expr], Expr]:
     """Rounding to an integral value makes a signalling NaN quiet."""
     return lambda x: select(is_signalling(x), quieted(x), f(x))
 

@@ -1,7 +1,8 @@
 """The machine: kernels as native code, waves and workgroups, memory, recordings. It judges nothing that it runs."""
 
 from antiphase.machine._launch import Execution, run
+from antiphase.machine._refusal import refusal
 from antiphase.machine.memory import Allocation, Fault, Memory
 from antiphase.machine.recording import Recording, WaveTrace
 
-__all__ = ["Allocation", "Execution", "Fault", "Memory", "Recording", "WaveTrace", "run"]
+__all__ = ["Allocation", "Execution", "Fault", "Memory", "Recording", "WaveTrace", "refusal", "run"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from antiphase.asm import FloatImm, Instruction, Modified, Operand, Reg, Special
 from antiphase.errors import Unsupported
-from antiphase.isa import B1, F16, F32, I8, I16, U8, U16, U32, Alu, Expr, Slot, Type, size
+from antiphase.isa import B1, BF16, F16, F32, I8, I16, IMPLICIT, MODIFIERS, U8, U16, U32, Alu, Expr, Slot, Type, generation, size
 from antiphase.machine import _dpp
 from antiphase.machine._context import TYPE_OF_BITS, Context, float_bits
 from antiphase.machine._lower import FloatMode, Lowering, Value
@@ -30,6 +30,8 @@ def bind(instruction: Instruction, record: Alu) -> Bound:
     signature = record.signature
     named = ("operand", "mask", "constant")
     wanted = sum(slot.role in named for slot in (*signature.results, *signature.sources))
+    if wanted == len(rest) + 1 and signature.sources[-1].role == "mask":
+        rest.append(Special("vcc"))  # the conditional move of a dual-issue pair leaves VCC unnamed
     if wanted != len(rest):
         raise Unsupported(f"{len(rest)} operands where {record.name} takes {wanted}")
     results = tuple(rest.pop(0) if slot.role in named else None for slot in signature.results)
@@ -37,20 +39,53 @@ def bind(instruction: Instruction, record: Alu) -> Bound:
     return Bound(results, sources)
 
 
-def translate_alu(c: Context, record: Alu) -> None:
-    """Emit one ALU instruction."""
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A computed result that is not written yet: both halves of a dual-issue instruction read before either writes."""
+
+    instruction: Instruction
+    record: Alu
+    slot: Slot
+    operand: Operand | None
+    values: tuple[Value, ...]
+
+
+def translate_alu(c: Context, record: Alu, pair: Alu | None = None) -> None:
+    """Emit one ALU instruction, or with the record of its second half a dual-issue pair."""
+    first = c.instruction
+    results = _compute(c, record)
+    if pair is not None:
+        assert first.pair is not None
+        c.instruction = first.pair
+        results += _compute(c, pair)
+    for result in results:
+        c.instruction = result.instruction
+        _write(c, result)
+    c.instruction = first
+
+
+def _compute(c: Context, record: Alu) -> list[Result]:
     bound = bind(c.instruction, record)
     if record.packed:
-        _packed(c, record, bound)
-        return
-    sources = [
-        _source(c, record, slot, operand, bound, i)
-        for i, (slot, operand) in enumerate(zip(record.signature.sources, bound.sources, strict=True))
-    ]
+        value = _packed(c, record, bound)
+        return [Result(c.instruction, record, record.signature.results[0], bound.results[0], value)]
+    sources: list[Value] = []
+    for i, (slot, operand) in enumerate(zip(record.signature.sources, bound.sources, strict=True)):
+        for k in range(slot.count):
+            sources.append(_source(c, record, slot, _kth(operand, slot, k), bound, i))
     lanes = c.layout.lanes if record.unit == "valu" else 1
-    values = _evaluate(c, record, _results(c, record), sources, lanes)
-    for slot, operand, value in zip(record.signature.results, bound.results, values, strict=True):
-        _write(c, record, slot, operand, value)
+    values = iter(_evaluate(c, record, _results(c, record), sources, lanes))
+    return [
+        Result(c.instruction, record, slot, operand, tuple(next(values) for _ in range(slot.count)))
+        for slot, operand in zip(record.signature.results, bound.results, strict=True)
+    ]
+
+
+def _kth(operand: Operand | None, slot: Slot, k: int) -> Operand | None:
+    """Element k of an operand that is a run of registers."""
+    if slot.count == 1 or not isinstance(operand, Reg):
+        return operand
+    return replace(operand, index=operand.index + k * slot.type.dwords, count=slot.type.dwords)
 
 
 def _results(c: Context, record: Alu) -> tuple[Expr, ...]:
@@ -82,8 +117,8 @@ def _source(c: Context, record: Alu, slot: Slot, operand: Operand | None, bound:
         result = bound.results[0 if role == "tied" else 1]
         assert result is not None
         return _half_or_whole(c, result, slot.type, 3)
-    if role == "bitop3":
-        return Value(str(c.instruction.modifier("bitop3", 0)), slot.type, 1)
+    if role in MODIFIERS:
+        return Value(str(_as_bits(c.instruction.modifier(role, 0))), slot.type, 1)
     if role == "scc":
         return Value(c.scc(), B1, 1)
     if role == "vccz":
@@ -101,14 +136,22 @@ def _operand(c: Context, record: Alu, type_: Type, operand: Operand, i: int) -> 
     if isinstance(selection, str) and selection != "DWORD":
         value = _selected(c, inner, type_, selection, isinstance(operand, Modified) and operand.sext)
     elif record.mixed and type_ is F32 and _bit(instruction.modifier("op_sel_hi"), i):
-        value = c.lowering([]).to(_halves(c, inner, F16)[_bit(instruction.modifier("op_sel"), i)], F32)
+        half = _halves(c, inner, F16 if record.mixed == "f16" else BF16)[_bit(instruction.modifier("op_sel"), i)]
+        value = c.lowering([]).to(half, F32)
     elif i == 0 and _dpp.is_dpp(instruction):
-        value = _dpp.moved(c, c.read(inner, type_))
+        value = _dpp.moved(c, _half_or_whole(c, inner, type_, i))
     else:
         value = _half_or_whole(c, inner, type_, i)
     if isinstance(operand, Modified):
         value = apply_sign(c, value, operand.neg, operand.abs)
     return value
+
+
+def _as_bits(modifier: object) -> int:
+    """A modifier's number, a list as bits from the lowest."""
+    if isinstance(modifier, tuple):
+        return sum(int(bit) << i for i, bit in enumerate(modifier))
+    return int(modifier) if isinstance(modifier, int) else 0
 
 
 def _bit(bits: object, i: int) -> int:
@@ -118,8 +161,14 @@ def _bit(bits: object, i: int) -> int:
 
 def _half_or_whole(c: Context, operand: Operand, type_: Type, i: int) -> Value:
     """A source, taking the high half of the register for a 16-bit type where op_sel says so."""
-    if type_.bits == 16 and _bit(c.instruction.modifier("op_sel"), i):
+    picked = _bit(c.instruction.modifier("op_sel"), i)
+    if type_.bits == 16 and (picked or (isinstance(operand, Reg) and operand.half == "h")):
         return _halves(c, operand, type_)[1]
+    if type_.bits == 8 and isinstance(operand, Reg):
+        # conversions pick a byte: by number, or op_sel[0] is the low bit of its number, op_sel[1] the high one
+        byte = _bit(c.instruction.modifier("op_sel"), 0) + 2 * _bit(c.instruction.modifier("op_sel"), 1)
+        byte = c.instruction.modifier("byte_sel", byte)
+        return _selected(c, operand, type_, f"BYTE_{byte}", False)
     return c.read(operand, type_)
 
 
@@ -170,11 +219,12 @@ def apply_sign(c: Context, value: Value, neg: bool, absolute: bool) -> Value:
 # -- packed pairs -----------------------------------------------------------------------------------------------
 
 
-def _packed(c: Context, record: Alu, bound: Bound) -> None:
-    """VOP3P: the semantics run for the low and the high result, op_sel and op_sel_hi choosing each one's sources."""
+def _packed(c: Context, record: Alu, bound: Bound) -> tuple[Value, ...]:
+    """VOP3P: the semantics run for the low and the high result, op_sel and op_sel_hi choosing each one's sources.
+    One value of both halves, or two where a half fills a register."""
     slots, operands = record.signature.sources, bound.sources
     low, high = (
-        [_packed_source(c, slot, operand, i, part) for i, (slot, operand) in enumerate(zip(slots, operands, strict=True))]
+        [_packed_source(c, slot, operand or bound.results[0], i, part) for i, (slot, operand) in enumerate(zip(slots, operands, strict=True))]
         for part in (0, 1)
     )
     lanes = c.layout.lanes
@@ -183,21 +233,18 @@ def _packed(c: Context, record: Alu, bound: Bound) -> None:
     else:
         halves = [_evaluate(c, record, _results(c, record), half, lanes)[0] for half in (low, high)]
     halves = [_output_modifiers(c, record, v) for v in halves]
-    destination = bound.results[0]
-    assert isinstance(destination, Reg)
     if halves[0].type.bits == 32:
-        for k, value in enumerate(halves):
-            c.write_vector(replace(destination, index=destination.index + k, count=1), value)
-        return
+        return tuple(halves)
     lowering = c.lowering([])
     first, second = (lowering.to(lowering.bitcast(lowering.splat(v, lanes), U16), U32) for v in halves)
     shifted = lowering.binary("shl", second, Value("16", U32, 1))
-    c.write_vector(destination, lowering.binary("or", first, shifted))
+    return (lowering.binary("or", first, shifted),)
 
 
 def _packed_source(c: Context, slot: Slot, operand: Operand | None, i: int, part: int) -> Value:
-    if operand is None:
-        raise Unsupported("a packed instruction with an implicit source")
+    assert operand is not None
+    if slot.role == "tied":
+        return _halves(c, operand, slot.type)[part]
     picks = c.instruction.modifier("op_sel_hi" if part else "op_sel")
     pick = picks[i] if isinstance(picks, tuple) and i < len(picks) else part
     value = _halves(c, operand, slot.type)[pick]
@@ -210,20 +257,25 @@ def _packed_source(c: Context, slot: Slot, operand: Operand | None, i: int, part
 # -- results ----------------------------------------------------------------------------------------------------
 
 
-def _write(c: Context, record: Alu, slot: Slot, operand: Operand | None, value: Value) -> None:
+def _write(c: Context, result: Result) -> None:
+    record, slot, operand = result.record, result.slot, result.operand
+    value = result.values[0]
     if slot.role == "scc":
         c.write_scc(value)
-    elif slot.role in ("exec", "m0"):
-        c.write_scalar(Special(slot.role), value)
     elif slot.role == "vcc":
         c.write_mask(Special("vcc"), value)
+    elif slot.role in IMPLICIT:
+        c.write_scalar(Special(slot.role), value)
     elif slot.role == "mask":
         assert isinstance(operand, Reg | Special)
         c.write_mask(operand, value)
     elif isinstance(operand, Reg) and operand.bank in "va":
-        _write_vector(c, record, operand, _output_modifiers(c, record, value))
+        for k, one in enumerate(result.values):
+            one = one if record.packed else _output_modifiers(c, record, one)
+            width = one.type.dwords
+            _write_vector(c, record, replace(operand, index=operand.index + k * width, count=width), one)
     elif isinstance(operand, Reg | Special):
-        c.write_scalar(operand, value)
+        c.write_scalar(operand, _output_modifiers(c, record, value))
     else:
         raise Unsupported(f"a result written to {operand}")
 
@@ -242,16 +294,21 @@ def _write_vector(c: Context, record: Alu, reg: Reg, value: Value) -> None:
 
 
 def _narrow_result(c: Context, record: Alu, reg: Reg, value: Value) -> Value:
-    """A result narrower than its register: where it goes, and what is left beside it."""
+    """A result narrower than its register: where it goes, and what is left beside it.
+
+    From GFX10 on every narrow result keeps the rest (LLVM GCNSubtarget::zeroesHigh16BitsOfDest)."""
     picks = c.instruction.modifier("op_sel")
     chosen = isinstance(picks, tuple) and len(picks) > len(record.signature.sources) and any(picks[-2:])
-    if not chosen and record.rest == "zero":
+    if not chosen and record.rest == "zero" and reg.half is None and generation(c.target) == "gfx9":
         return value
     bits = value.type.bits
-    position = 16 if record.rest == "high" else 0
+    position = 16 if record.rest == "high" or reg.half == "h" else 0
     if isinstance(picks, tuple) and len(picks) > len(record.signature.sources):
         # bytes are chosen by the last two bits, halves by the last
         position = 8 * (picks[-2] + 2 * picks[-1]) if bits == 8 else 16 * picks[-1]
+    byte = c.instruction.modifier("byte_sel")
+    if bits == 8 and isinstance(byte, int):
+        position = 8 * byte
     field = ((1 << bits) - 1) << position
     lowering = c.lowering([])
     word = lowering.to(lowering.bitcast(value, TYPE_OF_BITS[bits]), U32)
@@ -286,13 +343,20 @@ _OMOD = {("mul", 2): 2.0, ("mul", 4): 4.0, ("div", 2): 0.5}
 def _output_modifiers(c: Context, record: Alu, value: Value) -> Value:
     """omod scales a float result, clamp limits it to 0..1 (NaN to 0 when MODE.dx10_clamp is set)."""
     for (name, amount), factor in _OMOD.items():
-        if c.instruction.modifier(name) == amount:
+        if c.instruction.modifier(name) == amount and _omod_works(c, value.type):
             value = _scaled(c, value, factor)
     if not c.instruction.modifier("clamp") or record.saturated is not None:
         return value
     if not value.type.is_float:
         raise Unsupported(f"clamp on {record.name}")
     return clamp(c.lowering([], value.lanes), value, c.mode)
+
+
+def _omod_works(c: Context, type_: Type) -> bool:
+    """omod is ignored where MODE keeps denormal results or asks for IEEE behaviour (AMD ISA, "Output modifiers")."""
+    denormals = c.mode.denormal32 if type_ is F32 else c.mode.denormal64
+    ieee = c.mode.ieee and generation(c.target) in ("gfx9", "gfx11")
+    return not (denormals & 2 or ieee)
 
 
 def _scaled(c: Context, value: Value, factor: float) -> Value:

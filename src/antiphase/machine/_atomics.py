@@ -6,7 +6,7 @@ import hashlib
 
 from antiphase.isa import Memory, source
 from antiphase.machine import _layout as at
-from antiphase.machine import _native
+from antiphase.machine import _faults, _native
 from antiphase.machine._context import TYPE_OF_BITS
 from antiphase.machine._ir import Function, module
 from antiphase.machine._lower import FloatMode, Lowering, Value
@@ -15,7 +15,7 @@ _loaded: dict[str, _native.Library] = {}
 
 
 def function(record: Memory, mode: FloatMode, lanes: int) -> str:
-    """Name of the function (w, old values or null, mask, data planes...); compiled when first asked for."""
+    """Name of the function (w, old values or null, mask, instruction, data planes...); compiled when first asked for."""
     f = _build(record, mode, lanes)
     name = f"{record.name}_{hashlib.sha256(f.text().encode()).hexdigest()[:16]}"
     if name not in _loaded:
@@ -28,16 +28,18 @@ def function(record: Memory, mode: FloatMode, lanes: int) -> str:
 def _build(record: Memory, mode: FloatMode, lanes: int) -> Function:
     bits = record.bits
     word = f"i{bits}"
-    params = [("ptr", "w"), ("ptr", "to"), ("i64", "mask"), *(("ptr", f"d{i}") for i in range(record.operands))]
+    data_planes = [("ptr", f"d{i}") for i in range(record.operands)]
+    params = [("ptr", "w"), ("ptr", "to"), ("i64", "mask"), ("i32", "inst"), *data_planes]
     f = Function("atomic", "void", params)
     assert record.update is not None
     update = record.update(*(source(i, record.type) for i in range(record.operands + 1)))
     with f.each_bit("%mask") as lane:
-        data = [_read(f, f"%d{i}", lane, bits, lanes) for i in range(record.operands)]
+        retry, done, next_ = f.block("retry"), f.block("done"), f.block("next")
         address = f.load("i64", f.index("i64", f.at("%w", at.ADDRESSES), lane))
+        _skip_misaligned(f, record, lane, address, next_)
+        data = [_read(f, f"%d{i}", lane, bits, lanes) for i in range(record.operands)]
         target = f.let(f"inttoptr i64 {address} to ptr")
         old = f.variable(word, f.load(word, target, 1))
-        retry, done = f.block("retry"), f.block("done")
         f.jump(retry)
         f.label(retry)
         seen = old.get()
@@ -52,8 +54,29 @@ def _build(record: Memory, mode: FloatMode, lanes: int) -> Function:
         f.label(done)
         with f.if_(f.let("icmp ne ptr %to, null")):
             _write(f, "%to", lane, old.get(), bits, lanes)
+        f.jump(next_)
+        f.label(next_)
     f.ret()
     return f
+
+
+def _skip_misaligned(f: Function, record: Memory, lane: str, address: str, next_: str) -> None:
+    """A misaligned atomic is a fault; on some hosts a locked access across cache lines ends the process."""
+    size = record.bits // 8
+    aligned = f.block("aligned")
+    misaligned = f.block("misaligned")
+    f.branch(f.let(f"icmp eq i64 {f.let(f'and i64 {address}, {size - 1}')}, 0"), aligned, misaligned)
+    f.label(misaligned)
+    kind = _faults.FAULT_WRITE
+    if record.space == "ds":
+        kind = _faults.FAULT_LDS
+        base = f.let(f"ptrtoint ptr {f.load('ptr', f.at('%w', at.LDS))} to i64")
+        address = f.let(f"sub i64 {address}, {base}")
+    f.call(
+        "void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", str(kind)), ("i64", lane), ("i64", address), ("i64", str(size))
+    )  # fmt: skip
+    f.jump(next_)
+    f.label(aligned)
 
 
 def _read(f: Function, plane: str, lane: str, bits: int, lanes: int) -> str:

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import re
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from antiphase.asm import FloatImm, Imm, Instruction, Modified, Operand, Reg, Special
+from antiphase.asm import FloatImm, Imm, Instruction, Modified, Operand, Reg, Special, Symbol
 from antiphase.errors import Unsupported
 from antiphase.isa import B1, F16, F32, F64, U8, U16, U32, U64, U128, Type
 from antiphase.machine import _layout as at
 from antiphase.machine._ir import Function
 from antiphase.machine._layout import Layout
 from antiphase.machine._lower import FloatMode, Lowering, Value
-from antiphase.machine._runtime import PRIVATE_APERTURE, SHARED_APERTURE
+from antiphase.machine._faults import PRIVATE_APERTURE, SHARED_APERTURE
 
 _CONSTANTS = {
     "null": 0, "src_shared_base": SHARED_APERTURE << 32, "src_private_base": PRIVATE_APERTURE << 32,
     "src_shared_limit": (SHARED_APERTURE << 32) | 0xFFFFFFFF,
     "src_private_limit": (PRIVATE_APERTURE << 32) | 0xFFFFFFFF,
 }  # fmt: skip
+_DIFFERENCE = re.compile(r"\(([\w.$]+)-([\w.$]+)\)(&|>>)(\d+)")
+
+PC_STEP = 8
+"""Bytes between instructions as s_getpc_b64 sees them; real encodings have 4 to 16 and no code may rely on them."""
 
 
 @dataclass
 class Context:
     """Translation state of one function: where code goes, and what is known at this point of the program.
 
-    index: the instruction's number in the kernel. pending: data pointers of the operations it has put in flight.
+    labels: instruction numbers of the kernel's labels. index: the instruction's number in the kernel. pending: data pointers of the operations it has put in flight.
     """
 
     f: Function
@@ -34,6 +40,8 @@ class Context:
     mode: FloatMode
     recording: bool
     instruction: Instruction
+    labels: Mapping[str, int] = field(default_factory=dict)
+    descriptor: Mapping[str, int] = field(default_factory=dict)
     index: int = 0
     pending: list[str] = field(default_factory=list)
 
@@ -44,13 +52,16 @@ class Context:
 
     def exec(self) -> str:
         """EXEC as i64."""
-        return self.f.load("i64", self.pointer(4 * at.EXEC), 8)
+        if self.layout.lanes == 64:
+            return self.f.load("i64", self.pointer(4 * at.EXEC), 8)
+        return self.f.let(f"zext i32 {self.f.load('i32', self.pointer(4 * at.EXEC))} to i64")
 
     def lowering(self, sources: list[Value], lanes: int | None = None) -> Lowering:
         return Lowering(self.f, self.layout.lanes if lanes is None else lanes, self.mode, sources, self.exec)
 
     def read_vector(self, reg: Reg, type_: Type) -> Value:
         """A VGPR or AGPR (pair) as one value per lane; a narrower type takes the low bits."""
+        _check_width(reg, type_)
         low = self._plane(reg, 0)
         if type_.bits < 32:
             lowering = self.lowering([])
@@ -112,7 +123,18 @@ class Context:
             return self.read_scalar(operand, type_)
         if isinstance(operand, Imm | FloatImm):
             return immediate(operand, type_)
+        if isinstance(operand, Symbol):
+            return Value(str(self.distance(operand)), type_, 1)
         raise Unsupported(f"operand {operand}")
+
+    def distance(self, symbol: Symbol) -> int:
+        """Half of the distance between two labels. Instructions lie PC_STEP apart in the machine's code addresses."""
+        match = _DIFFERENCE.fullmatch(symbol.text)
+        if match is None or not {match[1], match[2]} <= self.labels.keys():
+            raise Unsupported(f"address {symbol}")
+        distance = (self.labels[match[1]] - self.labels[match[2]]) * PC_STEP
+        number = int(match[4])
+        return (distance & number if match[3] == "&" else distance >> number) & 0xFFFFFFFF
 
     def read_mask(self, operand: Operand) -> Value:
         """A lane mask operand as one predicate per lane."""
@@ -133,6 +155,7 @@ class Context:
     def write_vector(self, reg: Reg, value: Value, *, every_lane: bool = False) -> None:
         """Write a VGPR (pair) in active lanes; a value of 16 bits or less fills the register with zeros above."""
         lowering = self.lowering([])
+        _check_width(reg, value.type)
         value = lowering.splat(value, self.layout.lanes)
         bits = TYPE_OF_BITS[max(1, value.type.bits)]
         plain = lowering.bitcast(value, bits)
@@ -178,6 +201,11 @@ class Context:
         if self.layout.lanes == 32:
             mask = self.f.let(f"trunc i64 {mask} to i32")
         self.write_scalar(operand, Value(mask, self.mask_type, 1))
+
+
+def _check_width(reg: Reg, type_: Type) -> None:
+    if reg.count < type_.dwords:
+        raise ValueError(f"{reg} where {type_.dwords} registers are needed")
 
 
 TYPE_OF_BITS: dict[int, Type] = {1: B1, 8: U8, 16: U16, 32: U32, 64: U64, 128: U128}

@@ -14,6 +14,7 @@ from antiphase.machine._lower import Value, constant
 _CONTROLS = (
     "quad_perm", "row_shl", "row_shr", "row_ror", "wave_shl", "wave_shr", "wave_rol", "wave_ror", "row_mirror",
     "row_half_mirror", "row_bcast", "row_newbcast", "row_share", "row_xmask",
+    "dpp8",
 )  # fmt: skip
 
 
@@ -38,6 +39,9 @@ def source_lanes(name: str, value: object, lanes: int) -> list[int | None]:
         if name == "quad_perm":
             assert isinstance(value, tuple)
             source: int | None = (lane & ~3) | value[lane & 3]
+        elif name == "dpp8":
+            assert isinstance(value, tuple)
+            source = (lane & ~7) | value[lane & 7]
         elif name == "row_shl":
             source = lane + n if at + n < 16 else None
         elif name == "row_shr":
@@ -76,8 +80,9 @@ def _lanes(c: Context) -> list[int | None]:
 
 
 def _bound_ctrl(instruction: Instruction) -> bool:
-    """`bound_ctrl:1` (older spelling `bound_ctrl:0`): lanes without a source read 0 instead of keeping their result."""
-    return instruction.modifier("bound_ctrl") is not None
+    """`bound_ctrl:1` (older spelling `bound_ctrl:0`): lanes without a source read 0 instead of keeping their result.
+    DPP8 always does so (RDNA3 ISA, section "DPP8")."""
+    return instruction.modifier("bound_ctrl") is not None or instruction.modifier("dpp8") is not None
 
 
 def moved(c: Context, value: Value) -> Value:

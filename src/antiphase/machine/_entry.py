@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from antiphase.asm import Kernel
 from antiphase.errors import Unsupported
+from antiphase.isa import COUNTERS, generation
 from antiphase.machine import _layout as at
 from antiphase.machine._layout import Layout
 
@@ -28,19 +29,20 @@ _USER_SGPRS = (
 class Entry:
     """What waves of a workgroup start with.
 
-    template: waves x bytes, each wave's state up to the end of its registers. id_registers: byte offset in the state
-    of the SGPR that gets workgroup id x, y, z, or -1.
+    template: waves x bytes, each wave's state up to the end of its registers. id_registers: byte offsets in the state
+    of the scalar registers that get workgroup id x, y, z, and y with z in the upper half; -1 for none.
     """
 
     template: NDArray[np.uint8]
-    id_registers: tuple[int, int, int]
+    id_registers: tuple[int, int, int, int]
 
 
-def layout_of(kernel: Kernel, lanes: int, recording: bool) -> Layout:
+def layout_of(kernel: Kernel, target: str, recording: bool) -> Layout:
     """Registers the kernel may use. With an accumulation offset, VGPRs lie below it and AGPRs above."""
     total = (kernel.descriptor.get("next_free_vgpr", kernel.metadata.vgpr_count) + 7) & ~7
     split = kernel.descriptor.get("accum_offset", total)
-    return Layout(lanes, max(split, 1), max(0, total - split), recording)
+    counters = len(COUNTERS[generation(target)]) if recording else 0
+    return Layout(kernel.metadata.wavefront_size, max(split, 1), max(0, total - split), counters)
 
 
 def dispatch_packet(
@@ -53,19 +55,18 @@ def dispatch_packet(
 
 
 def entry_state(
-    kernel: Kernel, layout: Layout, threads: int, kernarg: NDArray[np.uint8], packet: NDArray[np.uint8]
+    kernel: Kernel, target: str, layout: Layout, threads: int, kernarg: NDArray[np.uint8], packet: NDArray[np.uint8]
 ) -> Entry:
     """Registers of the waves of a workgroup of `threads` work-items (one-dimensional)."""
     words, used = _user_sgprs(kernel, kernarg, packet)
-    ids = []
-    for axis in "xyz":
-        enabled = kernel.descriptor.get(f"system_sgpr_workgroup_id_{axis}", int(axis == "x"))
-        ids.append(4 * used if enabled else -1)
-        used += bool(enabled)
+    architected = generation(target) in ("gfx12", "gfx1250")
+    ids = _TRAP_IDS if architected else _sgpr_ids(kernel, used)
     lanes, waves = layout.lanes, -(-threads // layout.lanes)
     template = np.zeros((waves, layout.queues), np.uint8)
     scalars = template[:, :512].view(np.uint32)
     scalars[:, : len(words)] = words
+    if architected:
+        scalars[:, at.TTMP + 8] = np.arange(waves) << 25
     item = np.arange(waves * lanes, dtype=np.uint32).reshape(waves, lanes)
     active = item < threads
     bits = np.left_shift(np.uint64(1), np.arange(lanes, dtype=np.uint64))
@@ -75,7 +76,21 @@ def entry_state(
     if layout.recording:
         registers = template[:, first + layout.plane :]
         registers.view(np.uint32)[:] = at.POISON
-    return Entry(template, (ids[0], ids[1], ids[2]))
+    return Entry(template, ids)
+
+
+# GFX12: x in ttmp9, y and z in the halves of ttmp7; the wave's number in ttmp8[29:25]
+_TRAP_IDS = (4 * (at.TTMP + 9), -1, -1, 4 * (at.TTMP + 7))
+
+
+def _sgpr_ids(kernel: Kernel, first: int) -> tuple[int, int, int, int]:
+    """Workgroup ids follow the user SGPRs, those that are enabled."""
+    ids = []
+    for axis in "xyz":
+        enabled = kernel.descriptor.get(f"system_sgpr_workgroup_id_{axis}", int(axis == "x"))
+        ids.append(4 * first if enabled else -1)
+        first += bool(enabled)
+    return ids[0], ids[1], ids[2], -1
 
 
 def _user_sgprs(kernel: Kernel, kernarg: NDArray[np.uint8], packet: NDArray[np.uint8]) -> tuple[list[int], int]:

@@ -7,17 +7,18 @@ import functools
 import os
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from antiphase import arch
 from antiphase.asm import Kernel, Program
-from antiphase.errors import Incomplete, Unsupported, UserError
+from antiphase.errors import Deadlock, Incomplete, Unsupported, UserError
 from antiphase.machine import _layout as at
-from antiphase.machine import _native, _runtime
+from antiphase.machine import _faults, _native, _runtime
 from antiphase.machine import _schedule as worker_at
 from antiphase.machine._collect import Collector
 from antiphase.machine._entry import Entry, dispatch_packet, entry_state, layout_of
@@ -27,7 +28,7 @@ from antiphase.machine.memory import FAULT_TYPE, Fault, Memory, read_faults
 from antiphase.machine.recording import Recording, WaveTrace
 
 SLICE = 1_000_000
-"""Instructions a wave runs before the host may stop it."""
+"""Instructions a host thread runs before it looks whether to stop."""
 FAULTS_KEPT = 4096
 MAX_THREADS = 1024
 
@@ -60,10 +61,7 @@ class Execution:
 
 @functools.cache
 def _runtime_library(lanes: int) -> _native.Library:
-    library = _native.Library(_runtime.runtime_text(lanes), 2)
-    for name in _runtime.names(lanes):
-        _native.publish(name, library.address(name))
-    return library
+    return _native.Library(_runtime.runtime_text(lanes), 2)
 
 
 @dataclass(slots=True)
@@ -76,19 +74,35 @@ class _Code:
     run: Callable[[int], int]
 
 
-_codes: dict[tuple[int, str, Layout], tuple[Program, _Code]] = {}
+CODES_KEPT = 64
+_codes: OrderedDict[tuple[int, str, Layout], tuple[Program, _Code]] = OrderedDict()
+# translation publishes symbols for the whole process, so it is done by one thread at a time
+_translating = threading.Lock()
 
 
 def _code(program: Program, kernel: Kernel, layout: Layout) -> _Code:
+    """Native code of a kernel, from those used last where it is one of them."""
     key = (id(program), kernel.name, layout)
-    if key not in _codes:
-        runtime = _runtime_library(layout.lanes)
-        translation = translate(program, kernel, layout)
-        library = _native.Library(translation.text, 0)
-        run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(runtime.address("run"))
-        # the program is kept with the code so that its id stays its own
-        _codes[key] = program, _Code(translation, library, library.address(translation.symbol), run)
-    return _codes[key][1]
+    with _translating:
+        if key not in _codes:
+            # the program is kept with the code so that its id stays its own
+            _codes[key] = program, _translated(program, kernel, layout)
+        _codes.move_to_end(key)
+        code = _codes[key][1]
+        while len(_codes) > CODES_KEPT:
+            _codes.popitem(last=False)
+    return code
+
+
+def _translated(program: Program, kernel: Kernel, layout: Layout) -> _Code:
+    runtime = _runtime_library(layout.lanes)
+    # kernels of both wave sizes may run in one process: names stand for the helpers of the one translated now
+    for name in _runtime.names(layout.lanes):
+        _native.publish(name, runtime.address(name))
+    translation = translate(program, kernel, layout)
+    library = _native.Library(translation.text, 0)
+    run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(runtime.address("run"))
+    return _Code(replace(translation, text=""), library, library.address(translation.symbol), run)
 
 
 def run(
@@ -112,12 +126,12 @@ def run(
     workers: host threads (None: one per core). max_instructions: wave-instructions in all, roughly.
     progress: called with (workgroups done, workgroups in all).
     Raises UserError for arguments that do not fit, Unsupported if execution meets something not modelled, Incomplete
-    if the limit is reached. Accesses outside memory's allocations have no effect and are listed in faults.
+    if the limit is reached, Deadlock if all waves of a workgroup wait for each other. Accesses outside memory's allocations have no effect and are listed in faults.
     """
-    target = arch.runnable_target(program.target)
+    target = arch.target(program.target)
     chosen = program.kernel(kernel)
     _check(grid, threads_per_workgroup, lds_bytes, target, program)
-    layout = layout_of(chosen, chosen.metadata.wavefront_size, record)
+    layout = layout_of(chosen, program.target, record)
     code = _code(program, chosen, layout)
     job = _Job(
         program, chosen, layout, code, grid, threads_per_workgroup, lds_bytes, kernarg, memory, max_instructions, progress
@@ -181,11 +195,11 @@ class _Job:
         table.add_array(self.packet, "dispatch packet", writable=False)
         self._table = table.table()
         self.faults = np.zeros(FAULTS_KEPT, FAULT_TYPE)
-        self.context = np.zeros(_runtime.CONTEXT_BYTES // 8, np.uint64)
-        self.context[_runtime.ALLOCATIONS // 8] = self._table.ctypes.data
-        self.context[_runtime.ALLOCATION_COUNT // 8] = len(self._table)
-        self.context[_runtime.FAULTS // 8] = self.faults.ctypes.data
-        self.context[_runtime.FAULT_CAPACITY // 8] = FAULTS_KEPT
+        self.context = np.zeros(_faults.CONTEXT_BYTES // 8, np.uint64)
+        self.context[_faults.ALLOCATIONS // 8] = self._table.ctypes.data
+        self.context[_faults.ALLOCATION_COUNT // 8] = len(self._table)
+        self.context[_faults.FAULTS // 8] = self.faults.ctypes.data
+        self.context[_faults.FAULT_CAPACITY // 8] = FAULTS_KEPT
 
     @property
     def total(self) -> int:
@@ -239,7 +253,7 @@ class _Job:
         counts = np.zeros(len(self.kernel.instructions), np.int64)
         for block, n in zip(self.kernel.blocks, blocks, strict=True):
             counts[block.start : block.end] = n
-        fault_count = int(self.context[_runtime.FAULT_COUNT // 8])
+        fault_count = int(self.context[_faults.FAULT_COUNT // 8])
         recording = None
         if self.layout.recording:
             waves = tuple(sorted(self.traces, key=lambda t: (t.workgroup, t.wave)))
@@ -257,12 +271,13 @@ class _Worker:
     def __init__(self, job: _Job) -> None:
         self.job = job
         layout, kernel = job.layout, job.kernel
-        entry = entry_state(kernel, layout, job.threads, job.kernarg, job.packet)
+        entry = entry_state(kernel, job.program.target, layout, job.threads, job.kernarg, job.packet)
         waves = len(entry.template)
         self.states = _aligned(waves * layout.bytes).reshape(waves, layout.bytes)
         self.lds = _aligned(max(64, job.lds_bytes))
         private = kernel.metadata.private_segment_fixed_size
         self.scratch = _aligned(max(64, private * layout.lanes * waves)).reshape(waves, -1)
+        self.barriers = np.zeros(at.BARRIER_COUNT * at.BARRIER_BYTES // 4, np.int32)
         self.counts = np.zeros(len(kernel.blocks), np.int64)
         self.collector = Collector(self.states, layout.lanes, _most_events(kernel)) if layout.recording else None
         self.template = self._template(entry, private)
@@ -277,8 +292,8 @@ class _Worker:
         for wave in range(len(template)):
             words = {
                 at.CONTEXT: self.job.context.ctypes.data, at.COUNTS: self.counts.ctypes.data,
-                at.LDS: self.lds.ctypes.data, at.LDS_SIZE: self.job.lds_bytes, at.BUDGET: self._slice,
-                at.SCRATCH: self.scratch[wave].ctypes.data, at.SCRATCH_SIZE: private,
+                at.LDS: self.lds.ctypes.data, at.LDS_SIZE: self.job.lds_bytes,
+                at.BARRIERS: self.barriers.ctypes.data, at.SCRATCH: self.scratch[wave].ctypes.data, at.SCRATCH_SIZE: private,
             }  # fmt: skip
             if self.collector is not None:
                 words.update(self.collector.template_words(wave))
@@ -297,10 +312,12 @@ class _Worker:
             worker_at.WAVES: len(self.states), worker_at.STATES: self.states.ctypes.data,
             worker_at.STRIDE: job.layout.bytes, worker_at.KERNEL: job.code.entry,
             worker_at.TEMPLATE: self.template.ctypes.data, worker_at.TEMPLATE_BYTES: self.template.shape[1],
+            worker_at.BUDGET: self._slice, worker_at.EPOCH: self._slice,
             worker_at.GRID_X: job.grid[0], worker_at.GRID_Y: job.grid[1],
             worker_at.LDS_FILL: at.POISON if job.layout.recording else 0,
             worker_at.ID_X: entry.id_registers[0], worker_at.ID_Y: entry.id_registers[1],
-            worker_at.ID_Z: entry.id_registers[2], worker_at.STOP_EACH: int(job.layout.recording),
+            worker_at.ID_Z: entry.id_registers[2], worker_at.ID_YZ: entry.id_registers[3],
+            worker_at.BARRIER_TABLE: self.barriers.ctypes.data, worker_at.STOP_EACH: int(job.layout.recording),
         }  # fmt: skip
         for offset, value in values.items():
             self.worker[offset // 8] = value
@@ -330,15 +347,18 @@ class _Worker:
         """Do what a wave needs from the host; False if the launch is being stopped."""
         job = self.job
         wave = int(self.worker[worker_at.WAVE_AT // 8])
-        words = self.states[wave, : at.VGPRS].view(np.int64)
         if status == at.STATUS_TRAP:
             index = int(self.states[wave, at.RESUME : at.RESUME + 4].view(np.int32)[0])
             raise Unsupported(_explain(job.program, job.kernel, index, job.code.translation.unsupported[index]))
+        if status == at.STATUS_DEADLOCK:
+            raise Deadlock(_stuck(job.program, job.kernel, job.code.translation, self.states))
         if status == at.STATUS_RECORD:
             assert self.collector is not None
             self.collector.take(wave)
             return not job.stop.is_set()
-        words[at.BUDGET // 8] = self._slice
+        spent = self._slice - self.worker[worker_at.BUDGET // 8]
+        self.worker[worker_at.EPOCH // 8] += spent
+        self.worker[worker_at.BUDGET // 8] = self._slice
         if job.limit is not None and job.executed() >= job.limit:
             raise Incomplete(f"{job.program.name}: stopped at the limit of {job.limit} instructions")
         return not job.stop.is_set()
@@ -352,6 +372,19 @@ def _most_events(kernel: Kernel) -> int:
 def _explain(program: Program, kernel: Kernel, index: int, reason: str) -> str:
     instruction = kernel.instructions[index]
     return f"{program.name}:{instruction.line}: '{instruction.text()}' is not supported: {reason}"
+
+
+def _stuck(program: Program, kernel: Kernel, translation: Translation, states: NDArray[np.uint8]) -> str:
+    """Where every wave of a workgroup waits that cannot go on."""
+    places = []
+    for wave, state in enumerate(states):
+        status, resume = (int(state[at_ : at_ + 4].view(np.int32)[0]) for at_ in (at.STATUS, at.RESUME))
+        if status == at.STATUS_BARRIER:
+            instruction = kernel.instructions[translation.barriers[resume - len(kernel.blocks)]]
+            places.append(f"wave {wave} at line {instruction.line} ({instruction.text()})")
+        else:
+            places.append(f"wave {wave} ended")
+    return f"{program.name}: no wave of the workgroup can go on: {', '.join(places)}"
 
 
 def _aligned(size: int) -> NDArray[np.uint8]:

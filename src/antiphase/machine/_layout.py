@@ -32,6 +32,9 @@ LDS_SIZE = 560  # i64
 GROUP = 568  # workgroup id x, y, z as i32
 SCRATCH = 584  # pointer to private memory, one run of SCRATCH_SIZE bytes per lane
 SCRATCH_SIZE = 592  # i64, bytes per lane
+EPOCH = 600  # i64: the clock is EPOCH - BUDGET
+CLUSTER = 616  # pointer to the cluster's workgroups: i64 count, then a pointer to the LDS of each; null for no cluster
+PARKED = 608  # i32: LDS operations are in flight across a barrier
 ADDRESSES = 640  # 64 x i64: the addresses of the memory instruction in flight
 DMA_BASE = 1152  # i64: LDS address of lane 0 of a load to LDS
 
@@ -41,17 +44,28 @@ EVENTS_END = 1168
 ROWS = 1176  # pointer to the next row of addresses
 ROWS_END = 1184
 ROW_INDEX = 1192  # i64, rows written by this wave so far
-QUEUES = 1216  # heads and sizes of the pending queues: per queue i32 head, i32 size
+QUEUES = 1216  # heads and sizes of the pending queues: per queue i32 head, i32 size; up to 8 queues
 TEMPORARY = 1280  # 4 registers for data that goes straight from memory to memory
+BARRIERS = 2304  # pointer to the workgroup's barriers
+WAIT_ON = 2312  # pointer to the barrier that a wave with STATUS_BARRIER waits for
+WAIT_PHASE = 2320  # i32: it may go on when the barrier's phase differs
+JOINED = 2324  # i32: index of the named barrier joined last
+SEEN = 2328  # i32 per barrier: the phase this wave has consumed
 VGPRS = 2560
 
-STATUS_RUN, STATUS_BARRIER, STATUS_END, STATUS_BUDGET, STATUS_RECORD, STATUS_TRAP = range(6)
+STATUS_RUN, STATUS_BARRIER, STATUS_END, STATUS_BUDGET, STATUS_RECORD, STATUS_TRAP, STATUS_DEADLOCK = range(7)
+
+# a barrier: i32 members, arrived, phase; one per index below
+BARRIER_BYTES, BARRIER_MEMBERS, BARRIER_ARRIVED, BARRIER_PHASE = 16, 0, 4, 8
+WORKGROUP_BARRIER, CLUSTER_BARRIER, FIRST_NAMED, BARRIER_COUNT = 0, 1, 2, 18
 
 # a pending operation: header and the data to deliver
 SLOT_KIND, SLOT_DESTINATION, SLOT_DWORDS, SLOT_KEEP, SLOT_MASK, SLOT_DATA = 0, 4, 8, 12, 16, 64
+# of an LDS operation also: places it accesses (0: not followed), bytes a lane and place, lanes per place, whether parked
+SLOT_PLACES, SLOT_SIZE, SLOT_MASKS, SLOT_PARKED = 24, 28, 32, 56
 SLOT_BYTES = 64 + 16 * 256
 QUEUE_SLOTS = 64
-KIND_NONE, KIND_VGPR, KIND_SGPR, KIND_LDS = range(4)
+KIND_NONE, KIND_VGPR, KIND_SGPR, KIND_LDS, KIND_LDS_LANES, KIND_TENSOR = range(6)
 
 POISON = 0x7FC17FC1
 """What a register holds while a load into it is pending: NaN read as f32, and as f16 and bf16 in both halves."""
@@ -59,12 +73,20 @@ POISON = 0x7FC17FC1
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Sizes of a wave's state for one kernel. lanes: wave size; vgprs, agprs: registers allocated."""
+    """Sizes of a wave's state for one kernel.
+
+    lanes: wave size. vgprs, agprs: registers allocated. counters: counters with a queue of pending operations, 0 in
+    fast mode, which delivers at once.
+    """
 
     lanes: int
     vgprs: int
     agprs: int
-    recording: bool = False
+    counters: int = 0
+
+    @property
+    def recording(self) -> bool:
+        return self.counters > 0
 
     @property
     def plane(self) -> int:
@@ -77,7 +99,7 @@ class Layout:
 
     @property
     def bytes(self) -> int:
-        return self.queues + (2 * QUEUE_SLOTS * SLOT_BYTES if self.recording else 0)
+        return self.queues + self.counters * QUEUE_SLOTS * SLOT_BYTES
 
     def vector(self, reg: Reg) -> int:
         """Byte offset of a VGPR or AGPR."""
@@ -92,7 +114,10 @@ class Layout:
         if isinstance(operand, Special):
             word = SPECIAL_WORDS.get(operand.name)
             return None if word is None else 4 * word
-        return 4 * (operand.index + (TTMP if operand.bank == "ttmp" else 0))
+        first, count = (TTMP, 16) if operand.bank == "ttmp" else (0, 106)
+        if operand.index + operand.count > count:
+            raise ValueError(f"{operand} does not exist, the last of these registers is {operand.bank}{count - 1}")
+        return 4 * (first + operand.index)
 
 
 def _align(n: int) -> int:

@@ -161,6 +161,9 @@ class Lowering:
     def _op_mode(self, e: Expr) -> Value:
         return Value("true" if self.mode.field(str(e.attr)) else "false", B1, 1)
 
+    def _op_wave_size(self, e: Expr) -> Value:
+        return Value(str(self.lanes), U32, 1)
+
     def _op_lane_id(self, e: Expr) -> Value:
         ids = ", ".join(f"i32 {i}" for i in range(self.lanes))
         return Value(f"<{ids}>", U32, self.lanes)
@@ -211,7 +214,7 @@ class Lowering:
         return replace(a, text=text)
 
     def _op_truth_table(self, e: Expr) -> Value:
-        """f(a, b, c) = f(0, b, c) ^ (a & (f(0, b, c) ^ f(1, b, c))), each part a function of b and c alone."""
+        """f(a, b, c) = f(0, b, c) ^ (a & (f(0, b, c) ^ f(1, b, c))), each part of b and c alone."""
         a, b, c, table = map(self.lower, e.args)
         entries = int(table.text)
         without, change = entries & 15, (entries & 15) ^ (entries >> 4)
@@ -261,7 +264,7 @@ class Lowering:
     def flush(self, value: Value, *, output: bool) -> Value:
         """Denormals become zero of the same sign where MODE says so."""
         setting = self.mode.denormal32 if value.type is F32 else self.mode.denormal64
-        if setting & (2 if output else 1) or value.type is BF16 or not value.text.startswith("%"):
+        if setting & (2 if output else 1) or value.type is BF16:
             return value
         smallest = {16: 2.0**-14, 32: 2.0**-126, 64: 2.0**-1022}[value.type.bits]
         size = self.intrinsic("fabs", value)
@@ -378,7 +381,7 @@ class Lowering:
     def _op_shuffle(self, e: Expr) -> Value:
         value = self.splat(self.lower(e.args[0]), self.lanes)
         assert isinstance(e.attr, tuple)
-        return self.shuffle(value, e.attr)
+        return self.shuffle(value, tuple(lane % self.lanes for lane in e.attr[: self.lanes]))
 
     def shuffle(self, value: Value, lanes: tuple[int, ...]) -> Value:
         order = ", ".join(f"i32 {i}" for i in lanes)
@@ -387,10 +390,11 @@ class Lowering:
 
     def _op_gather_lanes(self, e: Expr) -> Value:
         value, lane = (self.splat(self.lower(a), self.lanes) for a in e.args)
-        active = self.exec_vector()
-        zero = self.splat(Value(constant(value.type, 0), value.type, 1), self.lanes)
+        if e.attr != "inactive":
+            zero = self.splat(Value(constant(value.type, 0), value.type, 1), self.lanes)
+            value = self.select(self.exec_vector(), value, zero)
         source = self.f.alloca(value.ir)
-        self.f.store(value.ir, self.select(active, value, zero).text, source, 64)
+        self.f.store(value.ir, value.text, source, 64)
         indices = self.f.alloca(lane.ir)
         wrapped = self.binary("and", lane, Value(str(self.lanes - 1), U32, 1))
         self.f.store(lane.ir, wrapped.text, indices, 64)

@@ -12,6 +12,9 @@ _DESCRIPTOR = (
     ("float_denorm_mode_16_64", 6, 3), ("dx10_clamp", 8, 1), ("ieee_mode", 9, 1), ("fp16_overflow", 23, 0),
 )  # fmt: skip
 
+# both round modes, or both denormal modes, in one instruction
+_SHORTCUTS = {"s_round_mode": 0, "s_denorm_mode": 4}
+
 
 def entry_mode(kernel: Kernel) -> int:
     """MODE at kernel start; directives left out have the assembler's defaults (AMDGPUUsage, ".amdhsa_float_*")."""
@@ -25,33 +28,56 @@ def float_mode(mode: int) -> FloatMode:
     )  # fmt: skip
 
 
+_NUMBERS = {1: "HW_REG_MODE", 20: "HW_REG_XCC_ID"}
+
+
 def hardware_register(instruction: Instruction) -> tuple[str, int, int]:
-    """Name, first bit and width of an s_setreg / s_getreg operand."""
-    for operand in instruction.operands:
-        if isinstance(operand, Call) and operand.name == "hwreg":
-            name, *field = operand.args
-            offset, size = (int(field[0], 0), int(field[1], 0)) if len(field) == 2 else (0, 32)
-            return name, offset, size
-    raise Unsupported("a hardware register given as a number")
+    """Name, first bit and width of an s_setreg / s_getreg operand; a register it has no name for keeps its number.
+
+    The packed form has the register in bits 5:0, the first bit in 10:6, the width less one in 15:11 (CDNA3 ISA, S_GETREG).
+    """
+    operand = instruction.operands[0 if instruction.mnemonic.startswith("s_setreg") else -1]
+    if isinstance(operand, Call) and operand.name == "hwreg":
+        name, *field = operand.args
+        offset, size = (int(field[0], 0), int(field[1], 0)) if len(field) == 2 else (0, 32)
+        return _NUMBERS.get(int(name, 0), name) if name[:1].isdigit() else name, offset, size
+    if isinstance(operand, Imm):
+        number = operand.value & 63
+        return _NUMBERS.get(number, str(number)), operand.value >> 6 & 31, (operand.value >> 11 & 31) + 1
+    raise Unsupported(f"the hardware register {operand}")
+
+
+def mode_bits(mode: FloatMode) -> int:
+    """The MODE register that float_mode reads as `mode`."""
+    values = (
+        mode.round32, mode.round64, mode.denormal32, mode.denormal64, mode.dx10_clamp, mode.ieee, mode.fp16_ovfl,
+    )  # fmt: skip
+    return sum(int(value) << bit for value, (_, bit, _) in zip(values, _DESCRIPTOR, strict=True))
 
 
 def after(mode: int, instruction: Instruction) -> int:
     """MODE after an instruction."""
+    shortcut = _SHORTCUTS.get(instruction.mnemonic)
+    if shortcut is not None and isinstance(instruction.operands[0], Imm):
+        return mode & ~(15 << shortcut) | (instruction.operands[0].value & 15) << shortcut
     if not instruction.mnemonic.startswith("s_setreg"):
         return mode
-    name, offset, size = hardware_register(instruction)
-    if name != "HW_REG_MODE":
-        return mode
     value = instruction.operands[-1]
-    if not isinstance(value, Imm):
-        raise Unsupported("MODE set from a register; its value must be known when the code is translated")
+    try:
+        name, offset, size = hardware_register(instruction)
+    except Unsupported:
+        return mode
+    if name not in ("HW_REG_MODE", "HW_REG_WAVE_MODE") or not isinstance(value, Imm):
+        # one that the translator refuses changes nothing, since nothing runs after it
+        return mode
     field = ((1 << size) - 1) << offset
     return mode & ~field | value.value << offset & field
 
 
-def block_modes(kernel: Kernel) -> dict[int, int]:
-    """MODE on entry of each reachable block; Unsupported where two paths disagree."""
+def block_modes(kernel: Kernel) -> tuple[dict[int, int], set[int]]:
+    """MODE on entry of each reachable block, and the blocks where two paths disagree."""
     modes = {0: entry_mode(kernel)}
+    disputed: set[int] = set()
     work = [0]
     while work:
         block = kernel.blocks[work.pop()]
@@ -63,5 +89,5 @@ def block_modes(kernel: Kernel) -> dict[int, int]:
                 modes[successor] = mode
                 work.append(successor)
             elif modes[successor] != mode:
-                raise Unsupported("a block is reached with two different MODE values")
-    return modes
+                disputed.add(successor)
+    return modes, disputed

@@ -12,7 +12,6 @@ from __future__ import annotations
 from antiphase.machine import _layout as at
 from antiphase.machine._ir import Function
 
-VMCNT, LGKMCNT = 0, 1
 UNORDERED = 1 << 8
 """Added to a slot's kind: completes in any order."""
 
@@ -68,6 +67,8 @@ def _pend(lanes: int) -> Function:
     for offset, name in ((at.SLOT_KIND, "kind"), (at.SLOT_DESTINATION, "destination"), (at.SLOT_DWORDS, "dwords"), (at.SLOT_KEEP, "keep")):  # fmt: skip
         f.store("i32", f"%{name}", f.at(slot, offset))
     f.store("i64", "%mask", f.at(slot, at.SLOT_MASK))
+    f.store("i32", "0", f.at(slot, at.SLOT_PLACES))
+    f.store("i32", "0", f.at(slot, at.SLOT_PARKED))
     data = f.at(slot, at.SLOT_DATA)
     plain = f.let("and i32 %kind, 255")
     count = f.let("zext i32 %dwords to i64")
@@ -90,7 +91,7 @@ def _poison(lanes: int) -> Function:
     with f.if_(f.let(f"icmp ne i32 {kind}, {at.KIND_NONE}")):
         words = f"<{lanes} x i32>"
         bad = f.alloca(f"[{at.SLOT_BYTES} x i8]")
-        with f.loop((at.SLOT_BYTES - at.SLOT_DATA) // (4 * lanes)) as k:
+        with f.loop(f.let(f"zext i32 {f.load('i32', f.at(slot, at.SLOT_DWORDS))} to i64")) as k:
             f.store(words, f"splat (i32 {at.POISON})", f.at(bad, f.let(f"mul i64 {k}, {4 * lanes}")), 64)
         f.call("void", "place", ("ptr", "%w"), ("ptr", slot), ("ptr", bad))
     f.ret()
@@ -129,6 +130,10 @@ def _place(lanes: int) -> Function:
             value = f.load("i32", f.index("i32", f.at("%data", f.let(f"mul i64 {k}, {4 * lanes}")), lane))
             run = f.at(lds, f.let(f"mul i64 {lane}, {stride}"))
             f.store("i32", value, f.index("i32", run, k), 1)
+    with f.if_(f.let(f"icmp eq i32 {kind}, {at.KIND_LDS_LANES}")):
+        f.call("void", "place_lanes", ("ptr", "%w"), ("ptr", "%slot"), ("ptr", "%data"))
+    with f.if_(f.let(f"icmp eq i32 {kind}, {at.KIND_TENSOR}")):
+        f.call("void", "place_tensor", ("ptr", "%w"), ("ptr", "%slot"))
     f.ret()
     return f
 

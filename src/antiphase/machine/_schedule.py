@@ -1,7 +1,7 @@
 """The native loop that runs workgroups: waves of one group take turns from barrier to barrier on one host thread.
 
-Any order of waves between barriers is a legal one; this takes wave 0 first. A wave that has ended counts as arrived
-(AMD CDNA ISA, "Work-group barriers"). The host is asked for help through the returned status and the loop resumes where it was.
+Any order of waves between barriers is a legal one; this takes wave 0 first. A wave that has ended is no longer waited
+for (AMD CDNA ISA, "Work-group barriers"). The host is asked for help through the returned status and the loop resumes where it was.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from antiphase.machine._ir import Function
 
 # a worker, in bytes: what one host thread runs
 (WAVES, STATES, STRIDE, KERNEL, TEMPLATE, TEMPLATE_BYTES, NEXT, END, ACTIVE, GRID_X, GRID_Y, LDS_FILL, WAVE_AT, ID_X, ID_Y,
- ID_Z, STOP_EACH) = range(0, 17 * 8, 8)  # fmt: skip
+ ID_Z, ID_YZ, STOP_EACH, BARRIER_TABLE) = range(0, 19 * 8, 8)  # fmt: skip
+BUDGET, EPOCH = 208, 216  # i64: instructions until the host is asked; what the clock shows when BUDGET is 0
 WORKER_BYTES = 256
 
 DONE, GROUP_DONE = 0, 100
@@ -41,6 +42,14 @@ def _start() -> Function:
             register = f.load("i64", f.at("%g", where))
             with f.if_(f.let(f"icmp sge i64 {register}, 0")):
                 f.store("i32", id_, f.at(w, register))
+        packed = f.load("i64", f.at("%g", ID_YZ))
+        with f.if_(f.let(f"icmp sge i64 {packed}, 0")):
+            both = f.let(f"or i32 {ids[1]}, {f.let(f'shl i32 {ids[2]}, 16')}")
+            f.store("i32", both, f.at(w, packed))
+    table = f.load("ptr", f.at("%g", BARRIER_TABLE))
+    size = str(at.BARRIER_COUNT * at.BARRIER_BYTES)
+    f.call("void", "llvm.memset.p0.i64", ("ptr", table), ("i8", "0"), ("i64", size), ("i1", "false"))
+    f.store("i32", f.let(f"trunc i64 {f.load('i64', f.at('%g', WAVES))} to i32"), f.at(table, at.BARRIER_MEMBERS))
     lds, bytes_ = f.load("ptr", f.at(states, at.LDS)), f.load("i64", f.at(states, at.LDS_SIZE))
     fill = f.let(f"trunc i64 {f.load('i64', f.at('%g', LDS_FILL))} to i32")
     with f.loop(f.let(f"lshr i64 {bytes_}, 2")) as i:
@@ -54,35 +63,50 @@ def _group() -> Function:
     f = Function("group", "i32", [("ptr", "g")])
     waves, stride = f.load("i64", f.at("%g", WAVES)), f.load("i64", f.at("%g", STRIDE))
     states, kernel = f.load("ptr", f.at("%g", STATES)), f.load("ptr", f.at("%g", KERNEL))
-    again, done = f.block("round"), f.block("done")
+    again = f.block("round")
+    ended, ran = f.variable("i64", "0"), f.variable("i1", "false")
     f.jump(again)
     f.label(again)
-    ended = f.variable("i64", "0")
     ended.set("0")
+    ran.set("false")
     with f.loop(waves) as i:
         w = f.at(states, f.let(f"mul i64 {i}, {stride}"))
         status = f.at(w, at.STATUS)
-        with f.if_(f.let(f"icmp eq i32 {f.load('i32', status)}, {at.STATUS_RUN}")):
+        with f.if_(_runnable(f, w)):
+            ran.set("true")
+            # one budget for all waves and workgroups of the thread, so that the host is asked in time whatever their sizes
+            f.store("i64", f.load("i64", f.at("%g", BUDGET)), f.at(w, at.BUDGET))
+            f.store("i64", f.load("i64", f.at("%g", EPOCH)), f.at(w, at.EPOCH))
             result = f.let(f"call i32 {kernel}(ptr {w})")
+            f.store("i64", f.load("i64", f.at(w, at.BUDGET)), f.at("%g", BUDGET))
             with f.if_(f.let(f"icmp ugt i32 {result}, {at.STATUS_END}")):
+                f.store("i32", str(at.STATUS_RUN), status)
                 f.store("i64", i, f.at("%g", WAVE_AT))
                 f.ret(result)
                 f.label(f.block("unreachable"))
             f.store("i32", result, status)
+            with f.if_(f.let(f"icmp eq i32 {result}, {at.STATUS_END}")):
+                f.call("void", "barrier_drop", ("ptr", w), ("i32", str(at.WORKGROUP_BARRIER)))
         is_end = f.let(f"icmp eq i32 {f.load('i32', status)}, {at.STATUS_END}")
         ended.set(f.let(f"add i64 {ended.get()}, {f.let(f'zext i1 {is_end} to i64')}"))
     with f.if_(f.let(f"icmp eq i64 {ended.get()}, {waves}")):
         f.ret("0")
         f.label(f.block("unreachable"))
-    # everyone has arrived or ended: the barrier opens
-    with f.loop(waves) as i:
-        status = f.at(f.at(states, f.let(f"mul i64 {i}, {stride}")), at.STATUS)
-        with f.if_(f.let(f"icmp eq i32 {f.load('i32', status)}, {at.STATUS_BARRIER}")):
-            f.store("i32", str(at.STATUS_RUN), status)
-    f.jump(again)
-    f.label(done)
-    f.ret("0")
+    stuck = f.block("stuck")
+    f.branch(ran.get(), again, stuck)
+    f.label(stuck)
+    f.ret(str(at.STATUS_DEADLOCK))
     return f
+
+
+def _runnable(f: Function, w: str) -> str:
+    """A wave that runs, or whose barrier has advanced since it began to wait."""
+    status = f.load("i32", f.at(w, at.STATUS))
+    answer = f.variable("i1", f.let(f"icmp eq i32 {status}, {at.STATUS_RUN}"))
+    with f.if_(f.let(f"icmp eq i32 {status}, {at.STATUS_BARRIER}")):
+        phase = f.load("i32", f.at(f.load("ptr", f.at(w, at.WAIT_ON)), at.BARRIER_PHASE))
+        answer.set(f.let(f"icmp ne i32 {phase}, {f.load('i32', f.at(w, at.WAIT_PHASE))}"))
+    return answer.get()
 
 
 def _run() -> Function:

@@ -45,17 +45,21 @@ class Memory:
         return min((a for a in self.allocations if a.size), key=distance, default=None)
 
     def table(self) -> NDArray[np.uint64]:
-        """Rows (first byte, one past the last, writable) for the native code.
+        """Rows (first byte, one past the last, the same rounded up to a dword, writable) for the native code.
 
-        Ends are rounded up to a dword: a 16-bit atomic is a loop over the dword that holds it.
+        Dword loads and atomics may reach to the end of a dword: a 16-bit atomic is a loop over the dword that holds it.
         """
-        rows = [(a.address, (a.address + a.size + 3) & ~3, int(a.writable)) for a in self.allocations if a.size]
-        return np.array(rows, np.uint64).reshape(len(rows), 3)
+        rows = []
+        for a in self.allocations:
+            if a.size:
+                end = a.address + a.size
+                rows.append((a.address, end, (end + 3) & ~3, int(a.writable)))
+        return np.array(rows, np.uint64).reshape(len(rows), 4)
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One access that had no effect because it lay outside every allocation, LDS or private memory.
+    """One access that had no effect: outside every allocation, LDS or private memory, or a misaligned atomic.
 
     instruction: index in the kernel. kind: 'read', 'write' (of global memory), 'lds' or 'scratch'. address: byte
     address, or byte offset in LDS or private memory. size: bytes per lane.
@@ -78,7 +82,7 @@ FAULT_TYPE = np.dtype(
         "itemsize": 64,
     }
 )
-_KINDS = ("read", "write", "lds", "scratch")
+_KINDS = ("read", "write", "lds", "scratch", "exec")
 
 
 def read_faults(records: NDArray, count: int) -> list[Fault]:

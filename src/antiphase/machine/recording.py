@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,34 +75,42 @@ class Recording:
             yield blocks[number].start, blocks[number].end
 
     def save(self, path: str | Path) -> None:
-        """Write one file; `load` reads it back."""
+        """Write one file; `load` reads it back. UserError if it cannot be written."""
         header = {
             "format": _FORMAT, "name": self.program.name, "target": self.program.target, "kernel": self.kernel,
             "grid": self.grid, "waves_per_workgroup": self.waves_per_workgroup, "lanes": self.lanes,
         }  # fmt: skip
         lengths = [(w.workgroup, w.wave, len(w.events), len(w.rows)) for w in self.waves]
-        with open(path, "wb") as file:
-            np.savez_compressed(
-                file,
-                header=np.frombuffer(json.dumps(header).encode(), np.uint8),
-                text=np.frombuffer(self.program.text().encode(), np.uint8),
-                lengths=np.array(lengths, np.int64).reshape(-1, 4),
-                events=_joined([w.events for w in self.waves], EVENT_TYPE, (0,)),
-                rows=_joined([w.rows for w in self.waves], np.dtype(np.uint32), (0, self.lanes)),
-            )
+        try:
+            with open(path, "wb") as file:
+                np.savez_compressed(
+                    file,
+                    header=np.frombuffer(json.dumps(header).encode(), np.uint8),
+                    text=np.frombuffer(self.program.text().encode(), np.uint8),
+                    lengths=np.array(lengths, np.int64).reshape(-1, 4),
+                    events=_joined([w.events for w in self.waves], EVENT_TYPE, (0,)),
+                    rows=_joined([w.rows for w in self.waves], np.dtype(np.uint32), (0, self.lanes)),
+                )
+        except OSError as error:
+            raise UserError(
+                f"cannot write the recording: {error.strerror}", file=str(path), remedy="choose another place"
+            ) from error
 
     @classmethod
     def load(cls, path: str | Path) -> Recording:
         """Read a saved recording. UserError if the file is missing or is not one."""
         try:
+            if not zipfile.is_zipfile(path):
+                with open(path, "rb"):  # an OSError says why it cannot be read
+                    raise ValueError("it is cut short or something else")
             with np.load(path) as file:
                 header = json.loads(file["header"].tobytes())
                 text, lengths = file["text"].tobytes().decode(), file["lengths"]
                 events, rows = file["events"], file["rows"]
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise UserError(f"not a recording: {error}", file=str(path), remedy="record the launch again") from error
-        if header["format"] != _FORMAT:
-            raise UserError(f"recording format {header['format']}", file=str(path), remedy="record the launch again")
+        if header.get("format") != _FORMAT:
+            raise UserError(f"recording format {header.get('format')}", file=str(path), remedy="record the launch again")
         waves, e, r = [], 0, 0
         for workgroup, wave, n_events, n_rows in lengths.tolist():
             waves.append(WaveTrace(workgroup, wave, events[e : e + n_events], rows[r : r + n_rows]))

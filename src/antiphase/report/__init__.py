@@ -1,5 +1,5 @@
 """All wording and drawing: terminal, JSON and pages. Nothing here decides anything."""
 
-from antiphase.report._terminal import terminal
+from antiphase.report._terminal import terminal, working
 
-__all__ = ["terminal"]
+__all__ = ["terminal", "working"]

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from antiphase.arch import Citation, Counter, Fact, Target
 
-_LIST_COLUMNS = ("target", "generation", "runs", "wave", "VGPRs", "LDS KiB", "barrier", "products")
+_LIST_COLUMNS = ("target", "generation", "wave", "VGPRs", "LDS KiB", "barrier", "products")
 
 
 def targets_as_json(targets: Iterable[Target]) -> list[dict[str, Any]]:
@@ -34,7 +34,6 @@ def print_targets(targets: Iterable[Target], console: Console) -> None:
         table.add_row(
             each.name,
             each.generation,
-            "yes" if each.runnable else "not yet",
             "/".join(map(str, each.wave_sizes)),
             str(each.vgprs_per_simd),
             str(each.lds_bytes_per_cu // 1024),
@@ -46,8 +45,7 @@ def print_targets(targets: Iterable[Target], console: Console) -> None:
 
 def print_target(target: Target, console: Console) -> None:
     """Print every fact about one target with its value, evidence status and citations."""
-    runs = "kernels run" if target.runnable else "kernels cannot be run yet"
-    console.print(f"[bold]{target.name}[/], {target.generation}, {runs}", highlight=False)
+    console.print(f"[bold]{target.name}[/], {target.generation}", highlight=False)
     for about, fact in target.facts.items():
         value = escape(_value(target, about, fact))
         console.print(f"[bold]{about}[/] = {value}  [dim]{fact.status}[/]", highlight=False)

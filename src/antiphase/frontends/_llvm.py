@@ -1,0 +1,98 @@
+"""LLVM's AMDGPU tools: the assembler inside Triton's wheel by ctypes, and llvm-objdump for code objects."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import importlib.util
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from antiphase.errors import UserError
+
+_LIBRARY = Path("backends", "amd", "lib", "libtriton_amd_codegen.so")
+_ERROR = re.compile(r"^[\w-]+:(\d+):\d+: error: (.*)$", re.MULTILINE)
+
+
+class Assembler:
+    """The assembler of the LLVM that a Triton wheel carries; needs neither a GPU nor `import triton`."""
+
+    def __init__(self, library: Path) -> None:
+        self._library = ctypes.CDLL(str(library))
+        text, size, out = ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p)
+        self._library.triton_amdgpu_assemble.argtypes = [
+            text, size, text, text, text, out, ctypes.POINTER(size), out,
+        ]  # fmt: skip
+        self._library.triton_amdgpu_free.argtypes = [ctypes.c_void_p]
+        self._library.triton_amdgpu_revision.restype = text
+        self.path = library
+
+    @property
+    def revision(self) -> str:
+        """The LLVM commit it was built from."""
+        return self._library.triton_amdgpu_revision().decode()
+
+    def assemble(self, source: str, target: str, features: str = "") -> bytes:
+        """A relocatable ELF object. UserError with the first diagnostic where the text is refused."""
+        code, problems = self._assemble(source, target, features)
+        if code is None:
+            line, what = min(problems.items(), default=(0, "refused without a reason"))
+            raise UserError(f"LLVM does not assemble this for {target}: {what}", line=line)
+        return code
+
+    def refusals(self, lines: Sequence[str], target: str, features: str = "") -> dict[int, str]:
+        """Index of each line that the assembler refuses, to its first reason; an accepted line has none."""
+        _, problems = self._assemble("\n".join(lines) + "\n", target, features)
+        return {line - 1: what for line, what in problems.items()}
+
+    def _assemble(self, source: str, target: str, features: str) -> tuple[bytes | None, dict[int, str]]:
+        data, size = source.encode(), ctypes.c_size_t()
+        code, error = ctypes.c_void_p(), ctypes.c_void_p()
+        with tempfile.TemporaryFile("w+", errors="replace") as diagnostics:
+            with _standard_error_to(diagnostics.fileno()):
+                self._library.triton_amdgpu_assemble(
+                    data, len(data), _triple(target).encode(), target.encode(), features.encode(),
+                    ctypes.byref(code), ctypes.byref(size), ctypes.byref(error),
+                )  # fmt: skip
+            diagnostics.seek(0)
+            problems: dict[int, str] = {}
+            for line, what in _ERROR.findall(diagnostics.read()):
+                problems.setdefault(int(line), what)
+        result = ctypes.string_at(code.value, size.value) if code.value else None
+        for memory in (code, error):
+            if memory.value:
+                self._library.triton_amdgpu_free(memory)
+        return result, problems
+
+
+@functools.cache
+def assembler() -> Assembler:
+    """The assembler of the installed Triton. UserError with the install command where there is none."""
+    # find_spec of the package alone does not import it
+    spec = importlib.util.find_spec("triton")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        if (path := Path(folder, _LIBRARY)).is_file():
+            return Assembler(path)
+    raise UserError("no LLVM assembler: Triton is not installed", remedy="pip install 'antiphase[triton]'")
+
+
+def _triple(target: str) -> str:
+    """`gfx942` as `amdgpu9.42-amd-amdhsa`, the form this LLVM derives a processor's features from."""
+    number = target.removeprefix("gfx")
+    return f"amdgpu{number[:-2]}.{number[-2:]}-amd-amdhsa"
+
+
+@contextlib.contextmanager
+def _standard_error_to(descriptor: int) -> Iterator[None]:
+    """The library prints its diagnostics; C code knows nothing of sys.stderr."""
+    saved = os.dup(2)
+    os.dup2(descriptor, 2)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)

@@ -1,0 +1,82 @@
+"""Barriers as native functions: arrive, wait, and what named barriers add.
+
+A barrier counts arrivals; when all members have arrived its phase advances. A wait passes if the phase differs from the
+one this wave consumed last, so that an arrival and a wait may stand apart, and a wait after completion returns at once.
+Sources: AMD RDNA4 ISA 5.6.1, LLVM AMDGPUExecutionSynchronization. On targets with one instruction for both (s_barrier),
+it is an arrival followed by a wait.
+"""
+
+from __future__ import annotations
+
+from antiphase.machine import _layout as at
+from antiphase.machine._ir import Function
+
+
+def functions() -> list[Function]:
+    return [_advance(), _signal(), _wait(), _drop(), _init()]
+
+
+def _barrier(f: Function, index: str) -> str:
+    wide = f.let(f"zext i32 {index} to i64")
+    return f.at(f.load("ptr", f.at("%w", at.BARRIERS)), f.let(f"mul i64 {wide}, {at.BARRIER_BYTES}"))
+
+
+def _advance() -> Function:
+    """advance(barrier): begin the next phase if all members have arrived."""
+    f = Function("barrier_advance", "void", [("ptr", "b")])
+    arrived, members = f.load("i32", f.at("%b", at.BARRIER_ARRIVED)), f.load("i32", f.at("%b", at.BARRIER_MEMBERS))
+    some = f.let(f"icmp ne i32 {arrived}, 0")
+    with f.if_(f.let(f"and i1 {some}, {f.let(f'icmp uge i32 {arrived}, {members}')}")):
+        f.store("i32", "0", f.at("%b", at.BARRIER_ARRIVED))
+        phase = f.at("%b", at.BARRIER_PHASE)
+        f.store("i32", f.let(f"add i32 {f.load('i32', phase)}, 1"), phase)
+    f.ret()
+    return f
+
+
+def _signal() -> Function:
+    """barrier_signal(w, index) -> whether this is the first arrival of the phase."""
+    f = Function("barrier_signal", "i1", [("ptr", "w"), ("i32", "index")])
+    barrier = _barrier(f, "%index")
+    arrived = f.at(barrier, at.BARRIER_ARRIVED)
+    before = f.load("i32", arrived)
+    f.store("i32", f.let(f"add i32 {before}, 1"), arrived)
+    f.call("void", "barrier_advance", ("ptr", barrier))
+    f.ret(f.let(f"icmp eq i32 {before}, 0"))
+    return f
+
+
+def _wait() -> Function:
+    """barrier_wait(w, index) -> whether the wave may go on; if not, what it waits for is in its state."""
+    f = Function("barrier_wait", "i1", [("ptr", "w"), ("i32", "index")])
+    barrier = _barrier(f, "%index")
+    phase = f.load("i32", f.at(barrier, at.BARRIER_PHASE))
+    seen = f.index("i32", f.at("%w", at.SEEN), "%index", "i32")
+    consumed = f.load("i32", seen)
+    passed = f.let(f"icmp ne i32 {phase}, {consumed}")
+    f.store("i32", phase, seen)
+    f.store("ptr", barrier, f.at("%w", at.WAIT_ON))
+    f.store("i32", consumed, f.at("%w", at.WAIT_PHASE))
+    f.ret(passed)
+    return f
+
+
+def _drop() -> Function:
+    """barrier_drop(w, index): one member fewer, as when a wave ends; the others may be complete by that."""
+    f = Function("barrier_drop", "void", [("ptr", "w"), ("i32", "index")])
+    barrier = _barrier(f, "%index")
+    members = f.at(barrier, at.BARRIER_MEMBERS)
+    f.store("i32", f.let(f"sub i32 {f.load('i32', members)}, 1"), members)
+    f.call("void", "barrier_advance", ("ptr", barrier))
+    f.ret()
+    return f
+
+
+def _init() -> Function:
+    """barrier_init(w, index, members): a fresh named barrier."""
+    f = Function("barrier_init", "void", [("ptr", "w"), ("i32", "index"), ("i32", "members")])
+    barrier = _barrier(f, "%index")
+    f.store("i32", "%members", f.at(barrier, at.BARRIER_MEMBERS))
+    f.store("i32", "0", f.at(barrier, at.BARRIER_ARRIVED))
+    f.ret()
+    return f

@@ -1,0 +1,133 @@
+"""Scalar memory: loads into SGPRs by pointer or from a constant buffer, and the clocks."""
+
+from __future__ import annotations
+
+from antiphase.asm import Imm, Operand, Reg, Special
+from antiphase.errors import Unsupported
+from antiphase.isa import U64
+from antiphase.machine import _faults
+from antiphase.machine import _layout as at
+from antiphase.machine._buffer import resource
+from antiphase.machine._ir import Function
+from antiphase.machine._lower import Value
+from antiphase.machine._operation import Operation, offset_of, scalar_value
+
+EVERYWHERE = str(-1)
+"""The size of what is not a buffer, as an unsigned i64."""
+
+
+def translate_scalar(operation: Operation) -> None:
+    c, record = operation.c, operation.record
+    result, *operands = c.instruction.operands
+    if not isinstance(result, Reg | Special):
+        raise Unsupported(f"scalar load into {result}")
+    dwords = max(1, record.bits // 32)
+    if isinstance(result, Reg) and result.count < dwords:
+        raise ValueError(f"{result} where {dwords} registers are needed")
+    destination = c.layout.scalar(result)
+    if destination is None:
+        raise Unsupported(f"scalar load into {result}")
+    if record.access == "clock":
+        _clock(operation, result, destination)
+        return
+    base, offset, limit = _address(operation, operands)
+    operation.note_sync(c.f.let(f"add i64 {base}, {offset}"))
+    to = c.pointer(destination)
+    if c.recording:
+        to = operation.pend(at.KIND_SGPR, str(destination), dwords, "1")
+    name = "scalar_load" if record.bits >= 32 else f"scalar_load_{record.type.name}"
+    where = ("i64", base), ("i64", offset), ("i64", limit)
+    c.f.call("void", name, ("ptr", "%w"), ("ptr", to), *where, ("i64", str(dwords)), operation.inst)
+
+
+def _address(operation: Operation, operands: list[Operand]) -> tuple[str, str, str]:
+    """Base, offset and size of the buffer, in bytes; plain addresses are all base."""
+    c = operation.c
+    where, operand = operands
+    offset = _offset(operation, operand)
+    if not c.instruction.mnemonic.startswith("s_buffer"):
+        return c.f.let(f"add i64 {c.read(where, U64).text}, {offset}"), "0", EVERYWHERE
+    fields = resource(c, where)
+    records = c.f.let(f"mul i64 {fields.records}, {fields.stride}")
+    raw = c.f.let(f"icmp eq i64 {fields.stride}, 0")
+    return fields.base, offset, c.f.let(f"select i1 {raw}, i64 {fields.records}, i64 {records}")
+
+
+def _offset(operation: Operation, operand: Operand) -> str:
+    c = operation.c
+    if isinstance(operand, Imm):
+        return str(operand.value + offset_of(c))
+    register = scalar_value(c, operand)
+    if c.instruction.modifier("scale_offset"):
+        register = c.f.let(f"mul i64 {register}, {operation.record.bits // 8}")
+    return c.f.let(f"add i64 {register}, {offset_of(c)}")
+
+
+def _clock(operation: Operation, result: Reg | Special, destination: int) -> None:
+    """Time as instructions executed by this host thread; like a load, it arrives when a wait covers it."""
+    c = operation.c
+    epoch, left = c.f.load("i64", c.pointer(at.EPOCH)), c.f.load("i64", c.pointer(at.BUDGET))
+    ticks = c.f.let(f"sub i64 {epoch}, {left}")
+    operation.note_sync()
+    if not c.recording:
+        c.write_scalar(result, Value(ticks, U64, 1))
+        return
+    c.f.store("i64", ticks, operation.pend(at.KIND_SGPR, str(destination), 2, "1"), 8)
+
+
+# -- native functions -------------------------------------------------------------------------------------------
+
+
+def functions() -> list[Function]:
+    """scalar_load*(w, to, base, offset, limit, dwords, inst); what lies beyond the limit reads as 0."""
+    return [_load(), *(_load_small(name) for name in ("u8", "i8", "u16", "i16"))]
+
+
+def _start(name: str) -> Function:
+    where = [("i64", "base"), ("i64", "offset"), ("i64", "limit")]
+    return Function(name, "void", [("ptr", "w"), ("ptr", "to"), *where, ("i64", "dwords"), ("i32", "inst")])
+
+
+def _load() -> Function:
+    f = _start("scalar_load")
+    address = f.let(f"and i64 {f.let('add i64 %base, %offset')}, -4")
+    left = f.let("sub i64 %limit, %offset")
+    beyond = f.let("icmp ugt i64 %offset, %limit")
+    room = f.let(f"select i1 {beyond}, i64 0, i64 {f.let(f'lshr i64 {left}, 2')}")
+    count = f.let(f"select i1 {f.let(f'icmp ult i64 {room}, %dwords')}, i64 {room}, i64 %dwords")
+    with f.loop("%dwords", start=count) as i:
+        f.store("i32", "0", f.index("i32", "%to", i))
+    with f.if_(f.let(f"icmp eq i64 {count}, 0")):
+        f.ret()
+        f.label(f.block("unreachable"))
+    source = _found(f, address, f.let(f"shl i64 {count}, 2"), _faults.DWORD_END)
+    with f.loop(count) as i:
+        f.store("i32", f.load("i32", f.index("i32", source, i), 1), f.index("i32", "%to", i))
+    f.ret()
+    return f
+
+
+def _load_small(name: str) -> Function:
+    f = _start(f"scalar_load_{name}")
+    bits = int(name[1:])
+    end = f.let(f"add i64 %offset, {bits // 8}")
+    with f.if_(f.let(f"icmp ugt i64 {end}, %limit")):
+        f.store("i32", "0", "%to")
+        f.ret()
+        f.label(f.block("unreachable"))
+    source = _found(f, f.let("add i64 %base, %offset"), str(bits // 8), _faults.END)
+    value = f.load(f"i{bits}", source, 1)
+    f.store("i32", f.let(f"{'sext' if name[0] == 'i' else 'zext'} i{bits} {value} to i32"), "%to")
+    f.ret()
+    return f
+
+
+def _found(f: Function, address: str, size: str, end: int) -> str:
+    """Pointer to memory that may be read; a fault and a return otherwise."""
+    wanted = ("i64", address), ("i64", size)
+    entry = f.call("ptr", "find", ("ptr", "%w"), *wanted, ("i64", "0"), ("i64", str(end)))
+    with f.if_(f.let(f"icmp eq ptr {entry}, null")):
+        f.call("void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", "0"), ("i64", "0"), *wanted)
+        f.ret()
+        f.label(f.block("unreachable"))
+    return f.let(f"inttoptr i64 {address} to ptr")

@@ -1,0 +1,95 @@
+"""gfx1250: instructions name 256 VGPRs; s_set_vgpr_msb supplies the upper bits, one pair for each operand role.
+
+Roles (LLVM SIInstrInfo and AMDGPULowerVGPREncoding): ALU and matrix sources by position; memory addresses go with src0,
+stored data with src1 (a second DS operand with src2), results and buffer data with dst.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from antiphase.asm import Imm, Instruction, Kernel, Modified, Operand, Program, Reg
+from antiphase.errors import Unsupported
+from antiphase.isa import Alu, Matrix, Memory, Record, find
+
+# bit positions of the roles in the instruction's immediate
+_SRC0, _SRC1, _SRC2, _DST = 0, 2, 4, 6
+
+
+def with_full_numbers(program: Program, kernel: Kernel) -> Kernel:
+    """The kernel with every VGPR numbered in full. Unsupported where paths disagree about the upper bits."""
+    if not any(i.mnemonic == "s_set_vgpr_msb" for i in kernel.instructions):
+        return kernel
+    entry = {0: 0}
+    work = [0]
+    instructions = list(kernel.instructions)
+    while work:
+        block = kernel.blocks[work.pop()]
+        bits = entry[block.index]
+        for index in range(block.start, block.end):
+            instruction = kernel.instructions[index]
+            if instruction.mnemonic == "s_set_vgpr_msb":
+                (operand,) = instruction.operands
+                assert isinstance(operand, Imm)
+                bits = operand.value & 0xFF
+            else:
+                instructions[index] = _renumbered(instruction, program.target, bits)
+        for successor in block.successors:
+            if successor not in entry:
+                entry[successor] = bits
+                work.append(successor)
+            elif entry[successor] != bits:
+                raise Unsupported("a block is reached with two different settings of s_set_vgpr_msb")
+    return replace(kernel, instructions=tuple(instructions))
+
+
+def _renumbered(instruction: Instruction, target: str, bits: int) -> Instruction:
+    if bits == 0:
+        return instruction
+    record = find(instruction.mnemonic, target)
+    roles = _roles(instruction, record) if record is not None else []
+    operands = tuple(
+        _raised(operand, bits >> role & 3) for operand, role in zip(instruction.operands, roles, strict=False)
+    )
+    rest = instruction.operands[len(operands) :]
+    pair = instruction.pair and _renumbered(instruction.pair, target, bits)
+    return replace(instruction, operands=operands + rest, pair=pair)
+
+
+def _raised(operand: Operand, bank: int) -> Operand:
+    if isinstance(operand, Modified):
+        inner = _raised(operand.operand, bank)
+        assert isinstance(inner, Reg) or inner is operand.operand
+        return replace(operand, operand=inner)
+    if isinstance(operand, Reg) and operand.bank == "v":
+        return replace(operand, index=operand.index + 256 * bank)
+    return operand
+
+
+def _roles(instruction: Instruction, record: Record) -> list[int]:
+    """The role of each operand, in text order."""
+    sources = [_SRC0, _SRC1, _SRC2]
+    count = len(instruction.operands)
+    if isinstance(record, Alu):
+        results = sum(slot.role in ("operand", "mask") for slot in record.signature.results)
+        return [_DST] * results + (sources + [_SRC2] * count)[: count - results]
+    if isinstance(record, Matrix):
+        return [_DST, *sources, *sources][:count]
+    if not isinstance(record, Memory):
+        return []
+    return _memory_roles(instruction, record, count)
+
+
+def _memory_roles(instruction: Instruction, record: Memory, count: int) -> list[int]:
+    if record.space == "buffer":
+        return [_DST, _SRC0] + [_SRC0] * count
+    first_is_result = record.access == "load" or _returns(instruction, record)
+    if record.space == "ds":
+        return ([_DST] if first_is_result else []) + [_SRC0, _SRC1, _SRC2]
+    return ([_DST] if first_is_result else []) + [_SRC0, _SRC1, _SRC1]
+
+
+def _returns(instruction: Instruction, record: Memory) -> bool:
+    if record.access != "atomic":
+        return False
+    return record.returns or "RETURN" in str(instruction.modifier("th", ""))

@@ -1,0 +1,51 @@
+"""Accesses that went astray, in words: a line for each instruction and kind of access."""
+
+from __future__ import annotations
+
+from antiphase.machine import Allocation, Fault
+from antiphase.machine.fault_tally import FaultGroup, FaultTally
+
+_ACTIONS = {
+    "read": "bad read of global memory",
+    "write": "bad write to global memory",
+    "lds": "bad access to LDS",
+    "scratch": "bad access to private memory",
+}
+
+
+def fault_lines(tally: FaultTally) -> list[str]:
+    """One line a group: source line, how often, instruction, first access, allocation nearest to it."""
+    lines = [_line(group) for group in tally.groups]
+    return [*lines, f"{tally.unkept:,} more accesses had no effect"] if tally.unkept else lines
+
+
+def _line(group: FaultGroup) -> str:
+    first, loc = group.first, group.instruction.loc
+    where = f"{loc.file}:{loc.line}" if loc and loc.line else f"{group.program}:{group.instruction.line}"
+    times = "once" if group.count == 1 else f"{group.count:,} times"
+    x, y, z = first.workgroup
+    return (
+        f"{where}: {group.kernel}: {_ACTIONS[first.kind]}, {times}, without effect, by "
+        f"'{group.instruction.text()}'; first {first.size} bytes at {_place(group.nearest, first)} "
+        f"(workgroup {x},{y},{z}, wave {first.wave}, lane {first.lane})"
+    )
+
+
+def _place(nearest: Allocation | None, fault: Fault) -> str:
+    if fault.kind in ("lds", "scratch"):
+        return f"byte {fault.address:,}" + (", which is not aligned" if fault.address % fault.size else "")
+    return f"{fault.address:#x}, " + ("no memory was given" if nearest is None else _distance(nearest, fault))
+
+
+def _distance(allocation: Allocation, fault: Fault) -> str:
+    end = allocation.address + allocation.size
+    name = f"'{allocation.name}' ({allocation.size:,} bytes)"
+    if fault.address == end:
+        return f"just past the end of {name}"
+    if fault.address > end:
+        return f"{fault.address - end:,} bytes past the end of {name}"
+    if fault.address < allocation.address:
+        return f"{allocation.address - fault.address:,} bytes before the start of {name}"
+    if fault.address + fault.size > end:
+        return f"{fault.address + fault.size - end:,} of them past the end of {name}"
+    return f"in {name}, " + ("which is not aligned" if allocation.writable else "which is read-only")
