@@ -36,9 +36,7 @@ class Worker:
     def __init__(self, process: subprocess.Popen[str], name: str, log: Any) -> None:
         self._process, self._name, self._log = process, name, log
 
-    def ask(
-        self, progress: Callable[[int, int], None] | None = None, /, **request: object
-    ) -> dict[str, float]:
+    def ask(self, progress: Callable[[int, int], None] | None = None, /, **request: object) -> dict[str, float]:
         """The worker's answer. Raises UserError with its last words if it died."""
         assert self._process.stdin and self._process.stdout
         try:

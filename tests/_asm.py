@@ -99,9 +99,7 @@ class Snippet:
         return first
 
     def text(self) -> str:
-        loads = [
-            f"s_load_dwordx2 s[{8 + 2 * i}:{9 + 2 * i}], s[0:1], {8 * i:#x}" for i in range(self.inputs + 1)
-        ]
+        loads = [f"s_load_dwordx2 s[{8 + 2 * i}:{9 + 2 * i}], s[0:1], {8 * i:#x}" for i in range(self.inputs + 1)]
         row = 4 * self.threads
         stores = [f"s_mul_i32 s94, s2, {self.kept * row}"]
         for i in range(self.kept):

@@ -11,7 +11,6 @@ from antiphase.frontends import launch_asm
 from antiphase.machine import Execution
 
 GFX12 = ("gfx1200", "gfx1201", "gfx1250")
-WAITS = {True: "s_wait_loadcnt 0\ns_wait_storecnt 0\ns_wait_dscnt 0\ns_wait_kmcnt 0"}
 
 
 @dataclass
@@ -70,19 +69,21 @@ class Kernel:
             **self.descriptor,
         }  # fmt: skip
         args = [
-            f"      - .offset: {8 * i}\n        .size: 8\n        .value_kind: global_buffer\n        .address_space: global"
+            f"      - .offset: {8 * i}\n        .size: 8\n"
+            "        .value_kind: global_buffer\n        .address_space: global"
             for i in range(self.inputs + 1)
         ]
         return "\n".join([
-            f'.amdgcn_target "amdgcn-amd-amdhsa--{self.target}"', ".text", ".globl k", ".p2align 8", ".type k,@function",
-            "k:", *body, ".Lfunc_end0:", ".size k, .Lfunc_end0-k", '.section .rodata,"a",@progbits', ".p2align 6",
+            f'.amdgcn_target "amdgcn-amd-amdhsa--{self.target}"', ".text", ".globl k", ".p2align 8",
+            ".type k,@function", "k:", *body, ".Lfunc_end0:", ".size k, .Lfunc_end0-k",
+            '.section .rodata,"a",@progbits', ".p2align 6",
             ".amdhsa_kernel k", *(f".amdhsa_{name} {value}" for name, value in fields.items()), ".end_amdhsa_kernel",
             ".amdgpu_metadata", "---", "amdhsa.version:", "  - 1", "  - 2", "amdhsa.kernels:", "  - .name: k",
             "    .symbol: k.kd", "    .args:", *args, f"    .group_segment_fixed_size: {self.lds}",
             f"    .private_segment_fixed_size: {self.scratch}", f"    .kernarg_segment_size: {8 * len(args)}",
             "    .kernarg_segment_align: 8", "    .max_flat_workgroup_size: 1024", f"    .wavefront_size: {self.lanes}",
-            "    .vgpr_count: 128", "    .sgpr_count: 96", "    .vgpr_spill_count: 0", "    .sgpr_spill_count: 0", "...",
-            ".end_amdgpu_metadata", "",
+            "    .vgpr_count: 128", "    .sgpr_count: 96", "    .vgpr_spill_count: 0", "    .sgpr_spill_count: 0",
+            "...", ".end_amdgpu_metadata", "",
         ])  # fmt: skip
 
     def run(self, *arrays: np.ndarray, record: bool = False) -> Result:

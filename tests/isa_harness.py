@@ -89,9 +89,7 @@ class Machine:
         """Results for sources of one length; the last wave is padded with copies of the last element."""
         library = self.compile()
         _, results, types = self._functions[key]
-        given = [
-            np.atleast_1d(np.asarray(a)).astype(DTYPES[t.name]) for a, t in zip(arrays, types, strict=True)
-        ]
+        given = [np.atleast_1d(np.asarray(a)).astype(DTYPES[t.name]) for a, t in zip(arrays, types, strict=True)]
         count = max(len(a) for a in given) if given else LANES
         waves = -(-count // LANES)
         padded = [np.resize(a, waves * LANES) if len(a) == 1 else _pad(a, waves * LANES) for a in given]
@@ -126,9 +124,7 @@ def _aligned(block: np.ndarray, type_: Type | None) -> np.ndarray:
     return view
 
 
-def run(
-    name: str, *arrays: object, target: str = "gfx950", mode: FloatMode | None = None, **fields: Any
-) -> tuple:
+def run(name: str, *arrays: object, target: str = "gfx950", mode: FloatMode | None = None, **fields: Any) -> tuple:
     """One record on arrays, compiled by itself; machines with many records are for loops."""
     machine = Machine()
     return machine(machine.add_record(record(name, target), mode=mode, **fields), *arrays)

@@ -140,9 +140,7 @@ def random_case(record: Matrix, variant: Variant, seed: int = 1) -> tuple[Array,
     return a, b, random_sums(rng, record)
 
 
-def registers_of(
-    record: Matrix, variant: Variant, a: Array, b: Array, c: Array, lanes: int = 64
-) -> list[Array]:
+def registers_of(record: Matrix, variant: Variant, a: Array, b: Array, c: Array, lanes: int = 64) -> list[Array]:
     """D (zero), A, B, C."""
     operands = operands_of(record, variant, lanes)
     return [

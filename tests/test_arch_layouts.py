@@ -16,9 +16,7 @@ OUTPUTS = [
 
 
 @pytest.mark.parametrize(("outer", "k", "blocks", "run"), INPUTS)
-def test_inputs_hold_every_element_once_and_are_found_again(
-    outer: int, k: int, blocks: int, run: int
-) -> None:
+def test_inputs_hold_every_element_once_and_are_found_again(outer: int, k: int, blocks: int, run: int) -> None:
     layout = input_layout(outer, k, blocks, run)
     assert layout.positions * 64 == outer * k * blocks
     for place in np.ndindex(layout.outer.shape):

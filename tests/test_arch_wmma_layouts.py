@@ -34,9 +34,7 @@ def grid(outer: int, inner: int) -> set[tuple[int, int, int]]:
     return {(i, j, 0) for i in range(outer) for j in range(inner)}
 
 
-@pytest.mark.parametrize(
-    ("record", "lanes"), CASES, ids=lambda v: v.name if isinstance(v, Matrix) else str(v)
-)
+@pytest.mark.parametrize(("record", "lanes"), CASES, ids=lambda v: v.name if isinstance(v, Matrix) else str(v))
 def test_every_element_has_a_place_and_every_place_its_element(record: Matrix, lanes: int) -> None:
     chosen = ("fp6", "bf8") if record.a == "f8f6f4" else None
     operands = fragments(record, lanes, chosen)

@@ -166,9 +166,7 @@ def test_device_functions_are_kept_as_text() -> None:
 def test_text_reads_back() -> None:
     program = parse(source())
     again = parse(program.text())
-    assert [one.text() for one in again.kernel().instructions] == [
-        one.text() for one in program.kernel().instructions
-    ]
+    assert [one.text() for one in again.kernel().instructions] == [one.text() for one in program.kernel().instructions]
     assert again.kernel().labels == program.kernel().labels
     assert again.kernel().markers == program.kernel().markers
     assert again.text() == program.text()
@@ -189,9 +187,7 @@ def edited(program: Program) -> Kernel:
 def test_edit_replaces_and_inserts() -> None:
     program = parse(source())
     wait = parse_instruction("s_waitcnt vmcnt(0)")
-    one = edited(
-        program.edit({1: [wait, program.kernel().instructions[1]], 4: [wait, parse_instruction("s_endpgm")]})
-    )
+    one = edited(program.edit({1: [wait, program.kernel().instructions[1]], 4: [wait, parse_instruction("s_endpgm")]}))
     assert mnemonics(one)[1:3] == ["s_waitcnt", "s_sub_u32"]
     assert one.labels[".LBB0_1"] == 1
     assert one.instructions[1].line == 13
@@ -276,8 +272,7 @@ def test_errors_name_the_line(line: str, message: str) -> None:
         (source(body="\ts_nop 0\n"), "k.s: kernel 'k' has no s_endpgm; the file may be cut short"),
         (
             source().replace("k:  ", "z:  "),
-            "k.s:10: the instruction 's_mov_b32 s4, 4' is in no function; "
-            "declare one with .type or .amdhsa_kernel",
+            "k.s:10: the instruction 's_mov_b32 s4, 4' is in no function; declare one with .type or .amdhsa_kernel",
         ),
         (source(head="", body=""), "k.s: kernel 'k' has a descriptor and no code; the file may be cut short"),
         (source() + "/* open\n", "k.s:58: the comment '/*' is not closed; the file may be cut short"),

@@ -67,9 +67,7 @@ KERNELS: dict[str, tuple[Any, dict[str, str], dict[str, int]]] = {
     ),
     "update": (update, {"x": "*i32", "out": "*i32", "seed": "i64"}, {"BLOCK": 128}),
 }
-EVERY = pytest.mark.parametrize(
-    ("name", "target"), [(name, target) for name in KERNELS for target in TARGETS]
-)
+EVERY = pytest.mark.parametrize(("name", "target"), [(name, target) for name in KERNELS for target in TARGETS])
 
 
 @cache

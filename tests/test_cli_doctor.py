@@ -92,9 +92,7 @@ def test_a_tinygrad_checkout_needs_its_emulator(tmp_path: Path, monkeypatch: pyt
     assert _piece("tinygrad checkout").state == "ok"
 
 
-def test_a_cache_that_cannot_be_written_is_said_and_not_fatal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cache_that_cannot_be_written_is_said_and_not_fatal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocker = tmp_path / "file"
     blocker.touch()
     monkeypatch.setenv("ANTIPHASE_CACHE", str(blocker / "cache"))
@@ -108,9 +106,7 @@ def _diagnosis(*pieces: doctor.Piece) -> doctor.Diagnosis:
 
 
 def test_json_says_what_a_missing_piece_enables_and_how_to_get_it() -> None:
-    plain = as_json(
-        _diagnosis(doctor.Piece("torch", False, "missing"), doctor.Piece("rich", True, "ok", "15"))
-    )
+    plain = as_json(_diagnosis(doctor.Piece("torch", False, "missing"), doctor.Piece("rich", True, "ok", "15")))
     missing, present = json.loads(json.dumps(plain))["pieces"]
     assert "torch tensors" in missing["enables"]
     assert missing["install"] == "pip install torch"

@@ -27,9 +27,7 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_starting_up_imports_nothing_heavy() -> None:
     program = "import sys, antiphase, antiphase.cli; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    ).stdout
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert not HEAVY & {name.partition(".")[0] for name in loaded.split()}
 
 

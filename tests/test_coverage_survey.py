@@ -176,9 +176,7 @@ def test_a_sheet_differs_where_the_meaning_does() -> None:
         (["coverage", "--target", "gfx9"], "unknown target 'gfx9'"),
     ],
 )
-def test_bad_input_is_one_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_is_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["isa", *arguments]) == 2
     assert capsys.readouterr().err.startswith(f"antiphase: error: {message}")
 

@@ -83,9 +83,7 @@ def test_arguments_are_packed_at_their_offsets(file, launches):
 def test_hidden_arguments_are_filled_in(compiled):
     kernel = compiled.program.kernel()
     kinds = [f"hidden_block_count_{axis}" for axis in "xyz"] + ["hidden_grid_dims", "hidden_dynamic_lds_size"]
-    args = tuple(
-        asm.KernelArg(4 * at, 4, kind) for at, kind in enumerate(["by_value", *kinds, "hidden_none"])
-    )
+    args = tuple(asm.KernelArg(4 * at, 4, kind) for at, kind in enumerate(["by_value", *kinds, "hidden_none"]))
     kernel = replace(kernel, metadata=replace(kernel.metadata, args=args, kernarg_segment_size=32))
     block = _launch.build_kernarg(kernel, [struct.pack("<i", -1)], (5, 6, 1), 128, 64)
     assert struct.unpack("<8i", block) == (-1, 5, 6, 1, 2, 64, 0, 0)
@@ -188,9 +186,7 @@ def test_grid_that_is_none(file, grid, message):
 
 
 def test_targets_are_checked(file):
-    with pytest.raises(
-        UserError, match=r"the text is for gfx950, not for gfx942; pass target='gfx950' or compile"
-    ):
+    with pytest.raises(UserError, match=r"the text is for gfx950, not for gfx942; pass target='gfx950' or compile"):
         launch_asm(file, grid=1, args=good(), target="gfx942")
     with pytest.raises(UserError, match="gfx95O"):
         launch_asm(file, grid=1, args=good(), target="gfx95O")

@@ -62,7 +62,7 @@ def test_agrees_with_the_text(name: str, target: str, tmp_path: Path) -> None:
 
 
 @needs_objdump
-@pytest.mark.parametrize("target", ["gfx942", "gfx950"])
+@pytest.mark.parametrize("target", ["gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"])
 def test_runs_to_the_result_of_the_text(target: str, tmp_path: Path) -> None:
     one = case(DOT)
     compiled = build(DOT, target, tmp_path / "k.co")
@@ -86,9 +86,7 @@ def test_runs_to_the_result_of_the_text(target: str, tmp_path: Path) -> None:
 def test_branches_go_to_labels(tmp_path: Path) -> None:
     build(DOT, "gfx942", tmp_path / "k.hsaco")
     kernel = antiphase.load(tmp_path / "k.hsaco").kernel()
-    branches = [
-        i.operands[-1] for i in kernel.instructions if i.mnemonic.startswith(("s_branch", "s_cbranch"))
-    ]
+    branches = [i.operands[-1] for i in kernel.instructions if i.mnemonic.startswith(("s_branch", "s_cbranch"))]
     assert branches and all(isinstance(each, asm.Label) and each.name in kernel.labels for each in branches)
     assert kernel.instructions[-1].mnemonic != "s_nop"
 

@@ -44,9 +44,7 @@ def test_triton_kernel(target):
 
 def test_gluon_kernel():
     layout = gl.BlockedLayout([1], [64], [4], [0])
-    compiled = compile_kernel(
-        fill, {"out": "*i32", "value": "i32"}, {"BLOCK": 256, "LAYOUT": layout}, "gfx942"
-    )
+    compiled = compile_kernel(fill, {"out": "*i32", "value": "i32"}, {"BLOCK": 256, "LAYOUT": layout}, "gfx942")
     assert compiled.program.kernel().name == "fill"
 
 

@@ -152,9 +152,7 @@ def test_tuples_descriptors_and_null_pointers(script, launches):
 
 
 def test_faults_of_one_instruction_are_gathered_and_end_in_status_1(script, launches):
-    path = script(
-        "@triton.jit\ndef bad(x):\n    tl.store(x + 100, 1.0)\nbad[(1,)](x)\nbad[(1,)](x)\nsys.exit(0)\n"
-    )
+    path = script("@triton.jit\ndef bad(x):\n    tl.store(x + 100, 1.0)\nbad[(1,)](x)\nbad[(1,)](x)\nsys.exit(0)\n")
     tallies = []
     assert run_script(path, on_faults=tallies.append) == 1
     assert [(group.kernel, group.count) for tally in tallies for group in tally.groups] == [("bad", 4)]

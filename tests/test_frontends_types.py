@@ -41,9 +41,7 @@ def test_pack_scalar(value, name, expected):
     assert pack_scalar(value, name) == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "size"), [(256, 1), (-129, 1), (1 << 32, 4), (-(1 << 31) - 1, 4), (1 << 64, 8)]
-)
+@pytest.mark.parametrize(("value", "size"), [(256, 1), (-129, 1), (1 << 32, 4), (-(1 << 31) - 1, 4), (1 << 64, 8)])
 def test_integer_that_does_not_fit(value, size):
     with pytest.raises(UserError, match=f"{value} does not fit in {size} byte"):
         pack_integer(value, size)

@@ -24,9 +24,7 @@ OVERFLOW = FloatMode(fp16_ovfl=True)
 def same(result: np.ndarray, expected: np.ndarray) -> None:
     nan = np.isnan(expected)
     np.testing.assert_array_equal(np.isnan(result), nan)
-    np.testing.assert_array_equal(
-        result[~nan].view(f"u{result.itemsize}"), expected[~nan].view(f"u{result.itemsize}")
-    )
+    np.testing.assert_array_equal(result[~nan].view(f"u{result.itemsize}"), expected[~nan].view(f"u{result.itemsize}"))
 
 
 @pytest.mark.parametrize(("result", "source"), [
@@ -55,9 +53,7 @@ def test_bytes_and_offsets() -> None:
     assert [run(f"v_cvt_f32_ubyte{n}", word)[0][0] for n in range(4)] == [1, 64, 128, 255]
     (offsets,) = run("v_cvt_off_f32_i4", np.arange(16))
     np.testing.assert_array_equal(offsets, [n / 16 for n in [*range(8), *range(-8, 0)]])
-    (packed,) = run(
-        "v_cvt_pk_u8_f32", np.array([-3.0, 7.9, 300.0, np.nan]), np.arange(4), np.full(4, 0x11223344)
-    )
+    (packed,) = run("v_cvt_pk_u8_f32", np.array([-3.0, 7.9, 300.0, np.nan]), np.arange(4), np.full(4, 0x11223344))
     assert [hex(v) for v in packed] == ["0x11223300", "0x11220744", "0x11ff3344", "0x223344"]
     assert run("v_cvt_rpi_i32_f32", np.array([2.5]))[0][0] == 3
     assert run("v_cvt_flr_i32_f32", np.array([-2.5]))[0][0] == -3
@@ -110,9 +106,7 @@ def test_8_bit_floats_decode(name: str, target: str) -> None:
 def test_8_bit_floats_encode(name: str, target: str) -> None:
     form = FORMATS[name, target]
     x = np.concatenate([FLOATS.astype(np.float32), RNG.standard_normal(2000).astype(np.float32) * 30])
-    x = np.concatenate(
-        [x, ALL_CODES.view(form).astype(np.float32), 1.0625 * ALL_CODES.view(form).astype(np.float32)]
-    )
+    x = np.concatenate([x, ALL_CODES.view(form).astype(np.float32), 1.0625 * ALL_CODES.view(form).astype(np.float32)])
     (result,) = run(f"v_cvt_pk_{name}_f32", x, x[::-1], target=target)
     for got, given in ((result & 0xFF, x), (result >> 8, x[::-1])):
         expected = given.astype(form)
@@ -126,9 +120,7 @@ def test_8_bit_floats_encode(name: str, target: str) -> None:
 def test_8_bit_overflow_mode_stops_at_the_largest(name: str, target: str) -> None:
     form = FORMATS[name, target]
     largest = float(ml_dtypes.finfo(form).max)
-    (result,) = run(
-        f"v_cvt_pk_{name}_f32", np.array([1e30, -1e30]), np.zeros(1), target=target, mode=OVERFLOW
-    )
+    (result,) = run(f"v_cvt_pk_{name}_f32", np.array([1e30, -1e30]), np.zeros(1), target=target, mode=OVERFLOW)
     assert (result & 0xFF).astype(np.uint8).view(form).astype(float).tolist() == [largest, -largest]
 
 
@@ -150,9 +142,7 @@ SCALES = np.array([1.0, 2.0, 0.25, 2.0**40, 2.0**-40, 3.0], np.float32)
 @pytest.mark.parametrize("t", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("name", ["fp8", "bf8", "fp4"])
 def test_scaled_decode(name: str, t: str) -> None:
-    form = {"fp8": ml_dtypes.float8_e4m3fn, "bf8": ml_dtypes.float8_e5m2, "fp4": ml_dtypes.float4_e2m1fn}[
-        name
-    ]
+    form = {"fp8": ml_dtypes.float8_e4m3fn, "bf8": ml_dtypes.float8_e5m2, "fp4": ml_dtypes.float4_e2m1fn}[name]
     machine = Machine()
     key = machine.add_record(record(f"v_cvt_scalef32_pk_{t}_{name}"))
     for scale in SCALES:
@@ -169,9 +159,7 @@ def test_scaled_decode(name: str, t: str) -> None:
 @pytest.mark.parametrize("t", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("name", ["fp8", "bf8", "fp4"])
 def test_scaled_encode(name: str, t: str) -> None:
-    form = {"fp8": ml_dtypes.float8_e4m3fn, "bf8": ml_dtypes.float8_e5m2, "fp4": ml_dtypes.float4_e2m1fn}[
-        name
-    ]
+    form = {"fp8": ml_dtypes.float8_e4m3fn, "bf8": ml_dtypes.float8_e5m2, "fp4": ml_dtypes.float4_e2m1fn}[name]
     x = (RNG.standard_normal(1000) * 8).astype(DTYPES[t])
     for scale in (1.0, 4.0, 0.5):
         if t == "f32":

@@ -69,9 +69,7 @@ def test_arithmetic(name: str, t: str) -> None:
 
 def test_fused_multiply_add_rounds_once() -> None:
     a, b, c = (RNG.standard_normal(512).astype(np.float32) for _ in range(3))
-    exact = [
-        Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c, strict=True)
-    ]
+    exact = [Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c, strict=True)]
     for name, sources in (("v_fma_f32", (a, b, c)), ("v_fmac_f32", (a, b, c)), ("v_pk_fma_f32", (a, b, c))):
         (result,) = run(name, *sources)
         for value, right in zip(result, exact, strict=True):

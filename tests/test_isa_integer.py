@@ -9,9 +9,7 @@ import pytest
 from isa_harness import Machine, record, run
 
 RNG = np.random.default_rng(20)
-EDGES = np.array(
-    [0, 1, 2, 31, 32, 0x7FFF, 0x8000, 0xFFFF, 0xFFFFFF, 0x800000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]
-)
+EDGES = np.array([0, 1, 2, 31, 32, 0x7FFF, 0x8000, 0xFFFF, 0xFFFFFF, 0x800000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF])
 WORDS = np.concatenate([EDGES, RNG.integers(0, 1 << 32, 51)]).astype(np.uint32)
 A, B = (x.ravel() for x in np.meshgrid(WORDS, WORDS))
 C = RNG.permutation(B)
@@ -249,9 +247,7 @@ def test_64_bit_shifts() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "table", [0, 0x01, 0x1B, 0x40, 0x96, 0xC8, 0xCA, 0xE8, 0xFF, *RNG.integers(0, 256, 6)]
-)
+@pytest.mark.parametrize("table", [0, 0x01, 0x1B, 0x40, 0x96, 0xC8, 0xCA, 0xE8, 0xFF, *RNG.integers(0, 256, 6)])
 def test_truth_table(table: int) -> None:
     (result,) = run("v_bitop3_b32", A, B, C, 0, constants={3: int(table)})
     expected = np.zeros_like(A)
@@ -264,9 +260,7 @@ def test_truth_table(table: int) -> None:
 
 def test_byte_permute() -> None:
     # every selector in every position, 13 and above alike
-    selectors = np.array(
-        [s | (s * 7 % 16) << 8 | (s * 5 % 16) << 16 | (255 - s) << 24 for s in range(16)], U32
-    )
+    selectors = np.array([s | (s * 7 % 16) << 8 | (s * 5 % 16) << 16 | (255 - s) << 24 for s in range(16)], U32)
     a, b = A[: len(selectors)], RNG.integers(0, 1 << 32, len(selectors)).astype(U32)
     (result,) = run("v_perm_b32", a, b, selectors)
     for value, x, y, selector in zip(result, a, b, selectors, strict=True):

@@ -10,9 +10,7 @@ MASK = (LANES % 3 == 0).astype(np.uint8)
 
 
 def test_select_by_mask() -> None:
-    np.testing.assert_array_equal(
-        run("v_cndmask_b32", LANES, LANES + 100, MASK)[0], np.where(MASK, LANES + 100, LANES)
-    )
+    np.testing.assert_array_equal(run("v_cndmask_b32", LANES, LANES + 100, MASK)[0], np.where(MASK, LANES + 100, LANES))
 
 
 def test_swap() -> None:

@@ -111,9 +111,7 @@ def test_swizzle_fft_reverses_lane_bits() -> None:
     assert lanes("ds_swizzle_b32", 0xE010, LANES)[14:19].tolist() == [7, 15, 16, 24, 20]
 
 
-@pytest.mark.parametrize(
-    "name", ["global_load_dwordx3", "global_load_b96", "buffer_load_dwordx3", "ds_read_b96"]
-)
+@pytest.mark.parametrize("name", ["global_load_dwordx3", "global_load_b96", "buffer_load_dwordx3", "ds_read_b96"])
 def test_registers_of_a_load(name: str) -> None:
     assert memory(name).dwords == 3
 

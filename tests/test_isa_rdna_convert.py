@@ -98,11 +98,7 @@ def test_halves_narrow(kind: str) -> None:
     same_codes(codes >> 8, y.astype(KINDS[kind]), kind)
     finite = np.abs(x.astype(np.float32)) < LARGEST[kind]
     for seed in (0, 0xFFFFFFFF):
-        result = (
-            run(f"v_cvt_sr_{kind}_f16", x[finite], seed, target="gfx1250")[0]
-            .view(KINDS[kind])
-            .astype(np.float32)
-        )
+        result = run(f"v_cvt_sr_{kind}_f16", x[finite], seed, target="gfx1250")[0].view(KINDS[kind]).astype(np.float32)
         error = np.abs(result) - np.abs(x[finite].astype(np.float32))
         assert (error <= 0).all() if seed == 0 else (error >= 0).all()
 
@@ -128,10 +124,7 @@ def wide_words(values: np.ndarray) -> list[np.ndarray]:
     """values[value, lane] as registers: one each for f32, two in one for 16-bit types."""
     if values.dtype.itemsize == 4:
         return [row.view(np.uint32) for row in values]
-    return [
-        row.view(np.uint32).ravel()
-        for row in values.reshape(len(values) // 2, 2, -1).transpose(0, 2, 1).copy()
-    ]
+    return [row.view(np.uint32).ravel() for row in values.reshape(len(values) // 2, 2, -1).transpose(0, 2, 1).copy()]
 
 
 def words_to_wide(words: tuple[np.ndarray, ...], type_: type) -> np.ndarray:
@@ -153,9 +146,7 @@ def test_scaled_narrowing_divides_by_the_scale(count: int, kind: str) -> None:
         expected = (values.astype(np.float32) / scale).astype(KINDS[kind])
         np.testing.assert_array_equal(words_to_codes(words, BITS[kind]), expected.view(np.uint8), t)
         for seed in (0, 0xFFFFFFFF):
-            words = run(
-                f"v_cvt_scalef32_sr_pk{count}_{kind}_{t}", *wide_words(values), seed, scale, target="gfx1250"
-            )
+            words = run(f"v_cvt_scalef32_sr_pk{count}_{kind}_{t}", *wide_words(values), seed, scale, target="gfx1250")
             result = words_to_codes(words, BITS[kind]).view(KINDS[kind]).astype(np.float32)
             near, exact = expected.astype(np.float32), values.astype(np.float32) / scale
             if seed == 0:  # the first value's random number is the seed itself, and so are all made from 0
@@ -175,9 +166,7 @@ def test_scaled_widening_takes_each_lanes_scale(count: int, kind: str, t: str) -
     choices = {0: (low, 0 * lane)} if bits == 8 else {0: (low, upper)}
     # (lane whose register holds the scale, byte) by scale_sel
     choices |= (
-        {8: (low, upper), 5: (low + 16, 0 * lane + 1)}
-        if bits == 8
-        else {2: (low, 2 + upper), 5: (low + 16, 2 * upper)}
+        {8: (low, upper), 5: (low + 16, 0 * lane + 1)} if bits == 8 else {2: (low, 2 + upper), 5: (low + 16, 2 * upper)}
     )
     machine = Machine()
     instruction = record(f"v_cvt_scale_pk{count}_{t}_{kind}", "gfx1250")
@@ -188,9 +177,7 @@ def test_scaled_widening_takes_each_lanes_scale(count: int, kind: str, t: str) -
         exponent = (scale[from_lane] >> (8 * byte.astype(np.uint32))) & 0xFF
         expected = (values * np.exp2(exponent.astype(np.float64) - 127)).astype(np.float32).astype(WIDE[t])
         half = slice(0, 32)  # gfx1250 has 32 lanes
-        np.testing.assert_array_equal(
-            result[:, half].astype(np.float32), expected[:, half].astype(np.float32)
-        )
+        np.testing.assert_array_equal(result[:, half].astype(np.float32), expected[:, half].astype(np.float32))
 
 
 @pytest.mark.parametrize(("t", "dropped"), [("bf16", 16), ("f16", 13)])
@@ -200,9 +187,7 @@ def test_stochastic_pairs_split_the_random_number(t: str, dropped: int) -> None:
     (packed,) = run(f"v_cvt_sr_pk_{t}_f32", a, b, random, target="gfx1250")
     halves = packed.view(WIDE[t]).reshape(-1, 2).T
     for value, part, half in ((a, random & 0xFFFF, halves[0]), (b, random >> 16, halves[1])):
-        moved = (value.view(np.uint32) + (part & (1 << dropped) - 1)) & np.uint32(
-            0xFFFFFFFF << dropped & 0xFFFFFFFF
-        )
+        moved = (value.view(np.uint32) + (part & (1 << dropped) - 1)) & np.uint32(0xFFFFFFFF << dropped & 0xFFFFFFFF)
         np.testing.assert_array_equal(half.astype(np.float32), moved.view(np.float32))
 
 

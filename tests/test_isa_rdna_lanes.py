@@ -89,9 +89,7 @@ def test_group_permutes_of_gfx1250(width: int, distance: int) -> None:
     )
     np.testing.assert_array_equal(wave["v10"], base + distance + 100)
     np.testing.assert_array_equal(wave["v11"], np.where(place < distance, lane, lane - distance) + 100)
-    np.testing.assert_array_equal(
-        wave["v12"], np.where(place + distance < width, lane + distance, lane) + 100
-    )
+    np.testing.assert_array_equal(wave["v12"], np.where(place + distance < width, lane + distance, lane) + 100)
     np.testing.assert_array_equal(wave["v13"], (lane ^ distance) + 100)
     np.testing.assert_array_equal(wave["v14"], (base + ((lane * 3 + 1) & (width - 1))) * 4)
 

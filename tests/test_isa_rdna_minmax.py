@@ -122,9 +122,7 @@ def test_three_operands_compose_two(t: str) -> None:
         compare(form, result, [rule(rule(a, b, first), c, second) for a, b, c in triples])
     for mnemonic, first in (("minmax", True), ("maxmin", False)):
         (result,) = run(f"v_{mnemonic}_{t}", *arrays, target="gfx1100")
-        expected = [
-            form.ieee_mode(form.ieee_mode(a, b, first, True), c, not first, True) for a, b, c in triples
-        ]
+        expected = [form.ieee_mode(form.ieee_mode(a, b, first, True), c, not first, True) for a, b, c in triples]
         compare(form, result, expected)
 
 

@@ -132,9 +132,7 @@ def test_scalar_conversions() -> None:
     unsigned = run("s_cvt_u32_f32", values, target="gfx1200")[0].tolist()
     assert unsigned == [0, 0, 2, 3_000_000_000, 0, 0, M32, 70000, 0]
     integers = np.array([0, 1, -1, 2**31 - 1, -(2**31)], np.int32)
-    np.testing.assert_array_equal(
-        run("s_cvt_f32_i32", integers, target="gfx1150")[0], integers.astype(np.float32)
-    )
+    np.testing.assert_array_equal(run("s_cvt_f32_i32", integers, target="gfx1150")[0], integers.astype(np.float32))
     np.testing.assert_array_equal(
         run("s_cvt_f16_f32", values, target="gfx1150")[0], values.astype(np.float16), "s_cvt_f16_f32"
     )

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from _wave import Wave
 
+from antiphase.errors import Unsupported
+
 RNG = np.random.default_rng(5)
 
 
@@ -75,9 +77,7 @@ def test_dot_products_choose_the_sign_of_each_side() -> None:
     a, b, c = words(), words(), words()
     for bits, name in ((8, "v_dot4_i32_iu8"), (4, "v_dot8_i32_iu4")):
         for signs in ((0, 0), (1, 0), (0, 1), (1, 1)):
-            wave = Wave("gfx1100", 32, v1=a, v2=b, v3=c).run(
-                f"{name} v4, v1, v2, v3 neg_lo:[{signs[0]},{signs[1]},0]"
-            )
+            wave = Wave("gfx1100", 32, v1=a, v2=b, v3=c).run(f"{name} v4, v1, v2, v3 neg_lo:[{signs[0]},{signs[1]},0]")
 
             def parts(x: np.ndarray, signed: int, bits: int = bits) -> np.ndarray:
                 fields = np.stack([x >> at & (1 << bits) - 1 for at in range(0, 32, bits)]).astype(np.int64)
@@ -121,3 +121,8 @@ def test_mixed_multiply_add_takes_halves_of_bf16() -> None:
 def test_no_operation() -> None:
     before = words()
     np.testing.assert_array_equal(Wave("gfx1250", 32, v1=before).run("v_nop\nv_nop")["v1"], before)
+
+
+def test_signs_of_halves_that_a_dot_product_does_not_take_are_refused() -> None:
+    with pytest.raises(Unsupported, match="neg_lo on v_dot2_f32_f16"):
+        Wave("gfx1100", 32).run("v_dot2_f32_f16 v4, v1, v2, v3 neg_lo:[1,0,0]")

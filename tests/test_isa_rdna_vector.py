@@ -9,9 +9,7 @@ from isa_harness import Machine, record, run
 
 np.seterr(all="ignore")
 RNG = np.random.default_rng(13)
-SPECIALS = np.array(
-    [0.0, -0.0, 1e-40, -1.5, 1.0, 3e38, -np.inf, np.inf, np.nan, 2.5, -3.4028235e38], np.float32
-)
+SPECIALS = np.array([0.0, -0.0, 1e-40, -1.5, 1.0, 3e38, -np.inf, np.inf, np.nan, 2.5, -3.4028235e38], np.float32)
 
 
 def integers(t: str, count: int = 512) -> np.ndarray:
@@ -53,9 +51,7 @@ def test_multiply_adds() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("t", "prefix"), [("int32", "v_"), ("uint32", "v_"), ("int16", "v_pk_"), ("uint16", "v_pk_")]
-)
+@pytest.mark.parametrize(("t", "prefix"), [("int32", "v_"), ("uint32", "v_"), ("int16", "v_pk_"), ("uint16", "v_pk_")])
 def test_sums_are_limited_before_the_choice(t: str, prefix: str) -> None:
     info = np.iinfo(t)
     a, b, c = integers(t), integers(t)[::-1].copy(), np.roll(integers(t), 7)
@@ -115,9 +111,7 @@ def test_zero_times_anything_is_zero() -> None:
         for limit in (1.0, 0.0, np.nan):
             excluded = (b <= lowest) | np.isnan(b) | (not limit > 0)
             expected = np.where(excluded, lowest, a * b)
-            np.testing.assert_array_equal(
-                run("v_mullit_f32", a, b, np.float32(limit), target=target)[0], expected
-            )
+            np.testing.assert_array_equal(run("v_mullit_f32", a, b, np.float32(limit), target=target)[0], expected)
 
 
 def test_half_multiply_adds() -> None:
@@ -142,9 +136,7 @@ def test_packed_bf16() -> None:
     ):  # fmt: skip
         sources = (a, b, c) if name == "fma" else (a, b)
         (result,) = run(f"v_pk_{name}_bf16", *sources, target="gfx1250")
-        np.testing.assert_array_equal(
-            result.astype(np.float32), expected.astype(ml_dtypes.bfloat16).astype(np.float32)
-        )
+        np.testing.assert_array_equal(result.astype(np.float32), expected.astype(ml_dtypes.bfloat16).astype(np.float32))
     for name, choose in (("min", np.fmin), ("max", np.fmax)):
         (result,) = run(f"v_pk_{name}_num_bf16", a, b, target="gfx1250")
         np.testing.assert_array_equal(result.astype(np.float32), choose(wide[0], wide[1]))
@@ -168,9 +160,7 @@ def test_bf16_functions(name: str) -> None:
 @pytest.mark.parametrize("t", [np.float32, np.float16])
 def test_hyperbolic_tangent(t: type) -> None:
     small = np.exp2(RNG.uniform(-20, -8, 64))
-    x = np.concatenate(
-        [RNG.uniform(-9, 9, 256), small, -small, [0.0, -0.0, np.inf, -np.inf, 100.0, 1e4]]
-    ).astype(t)
+    x = np.concatenate([RNG.uniform(-9, 9, 256), small, -small, [0.0, -0.0, np.inf, -np.inf, 100.0, 1e4]]).astype(t)
     (result,) = run(f"v_tanh_{'f32' if t is np.float32 else 'f16'}", x, target="gfx1250")
     np.testing.assert_allclose(
         result, np.tanh(x.astype(np.float64)).astype(t), rtol=2.0 ** (-23 if t is np.float32 else -10)

@@ -39,9 +39,7 @@ def test_decode(form: str, t: str) -> None:
 def test_encode(form: str, t: str) -> None:
     x = np.clip(RNG.standard_normal((LANES, 32)) * 3, -7.5, 7.5).astype(DTYPES[t])
     result = run(f"v_cvt_scalef32_pk32_{form}_{t}", *registers(x), np.full(LANES, 0.5))
-    expected = (
-        np.clip(x.astype(np.float32) * 2, -LARGEST[form], LARGEST[form]).astype(FORMS[form]).view(np.uint8)
-    )
+    expected = np.clip(x.astype(np.float32) * 2, -LARGEST[form], LARGEST[form]).astype(FORMS[form]).view(np.uint8)
     np.testing.assert_array_equal(np.stack(result, axis=1), packed(expected).view(np.uint32))
 
 
@@ -57,9 +55,7 @@ def test_stochastic_encode_brackets_the_value() -> None:
     x = RNG.uniform(-7, 7, (LANES, 32)).astype(np.float32)
     random = RNG.integers(0, 1 << 32, LANES)
     result = run("v_cvt_scalef32_sr_pk32_fp6_f32", *registers(x), random, np.ones(LANES))
-    bits = np.unpackbits(np.stack(result, axis=1).view(np.uint8), axis=1, bitorder="little").reshape(
-        LANES, 32, 6
-    )
+    bits = np.unpackbits(np.stack(result, axis=1).view(np.uint8), axis=1, bitorder="little").reshape(LANES, 32, 6)
     codes = (bits << np.arange(6)).sum(axis=2).astype(np.uint8)
     values = codes.view(FORMS["fp6"]).astype(np.float32)
     step = np.maximum(np.exp2(np.floor(np.log2(abs(x)))), 1) / 8
@@ -78,9 +74,7 @@ def test_quad_sums_of_differences() -> None:
 
     def sums(masked: bool) -> list[np.ndarray]:
         y = b.view(np.uint8).reshape(-1, 4).astype(int)
-        terms = [
-            abs(w.view(np.uint8).reshape(-1, 4).astype(int) - y) * ((y != 0) | (not masked)) for w in windows
-        ]
+        terms = [abs(w.view(np.uint8).reshape(-1, 4).astype(int) - y) * ((y != 0) | (not masked)) for w in windows]
         return [t.sum(axis=1) + s for t, s in zip(terms, start, strict=True)]
 
     for got, expected in zip(run("v_mqsad_u32_u8", a, b, *start), sums(True), strict=True):

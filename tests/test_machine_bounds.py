@@ -365,8 +365,6 @@ def test_operands_that_do_not_fit_are_user_errors_and_cannot_write_beyond_the_re
         k(line)
         k.keep("v0")
         program = k.program("bad.s")
-        number = next(
-            i.line for i in program.kernel().instructions if i.text() == asm.parse_instruction(line).text()
-        )
+        number = next(i.line for i in program.kernel().instructions if i.text() == asm.parse_instruction(line).text())
         with pytest.raises(UserError, match=rf"bad\.s:{number}: .*{line.split()[0]}.*; check the line"):
             k.run(np.zeros(64, np.uint32), program=program)

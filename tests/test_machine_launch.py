@@ -167,11 +167,7 @@ def test_counts_of_executed_instructions() -> None:
          s_cbranch_scc0 .Lloop""")
     execution = k.run(grid=(3,)).execution
     assert execution.executed("v_add_f32") == 10 * 2 * 3
-    assert (
-        execution.instructions
-        == execution.counts.sum()
-        == 2 * 3 * (len(execution.kernel.instructions) + 9 * 4)
-    )
+    assert execution.instructions == execution.counts.sum() == 2 * 3 * (len(execution.kernel.instructions) + 9 * 4)
 
 
 def test_the_clock_goes_on_across_host_visits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,9 +206,7 @@ LONG = "s_mov_b32 s16, 0x40000\n.Lloop:\ns_sub_u32 s16, s16, 1\ns_cmp_eq_u32 s16
 def test_ctrl_c_leaves_soon(threads: int, body: str, groups: int, record: bool) -> None:
     tests = str(Path(__file__).parent)
     script = SCRIPT.format(tests=tests, threads=threads, body=body, groups=groups, record=record)
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdout.readline() == b"ready\n"
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
@@ -274,9 +268,7 @@ def test_what_the_machine_refuses_is_named_when_it_runs(refused: str) -> None:
     program = k.program("refused.s")
     assert (k.run(program=program)[0] == 5).all(), "workgroup 0 goes around it"
     line = next(i.line for i in program.kernel().instructions if i.text() == refused)
-    with pytest.raises(
-        Unsupported, match=rf"^refused\.s:{line}: '{re.escape(refused)}' is not supported: \w"
-    ):
+    with pytest.raises(Unsupported, match=rf"^refused\.s:{line}: '{re.escape(refused)}' is not supported: \w"):
         k.run(program=program, grid=(2,))
 
 
@@ -298,9 +290,7 @@ def test_workgroups_too_large_are_errors() -> None:
         k.run()
 
 
-def test_a_cache_that_cannot_be_written_costs_nothing_but_time(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_cache_that_cannot_be_written_costs_nothing_but_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("ANTIPHASE_CACHE", str(tmp_path / "file" / "cache"))
     k = Snippet()

@@ -147,9 +147,7 @@ def test_an_inline_constant_stands_for_c(name: str, c: int) -> None:
     np.testing.assert_array_equal(result_of(record, PLAIN, registers[0]), product(a, b, np.full_like(old, c)))
 
 
-@pytest.mark.parametrize(
-    "name", ["v_mfma_f32_32x32x8_f16", "v_mfma_i32_32x32x16_i8", "v_mfma_f64_16x16x4_f64"]
-)
+@pytest.mark.parametrize("name", ["v_mfma_f32_32x32x8_f16", "v_mfma_i32_32x32x16_i8", "v_mfma_f64_16x16x4_f64"])
 def test_d_may_be_c_and_overlap_a_and_b(name: str) -> None:
     record = record_of(name, "gfx942")
     a, b, c = random_case(record, PLAIN)

@@ -13,8 +13,14 @@ BOTH_MODES = pytest.mark.parametrize("record", [False, True], ids=["fast", "reco
 @pytest.mark.parametrize("target", ALL)
 def test_two_places_at_once(target: str, record: bool) -> None:
     k = Kernel(target)
-    k(f"v_add_nc_u32 v2, 100, v0\nds_store_2addr_b32 v1, v0, v2 offset1:32\nds_store_2addr_stride64_b32 v1, v2, v0 offset0:1 offset1:2\n{k.wait}")
-    k(f"ds_load_2addr_b32 v[4:5], v1 offset0:32 offset1:0\nds_load_2addr_stride64_b32 v[6:7], v1 offset0:2 offset1:1\n{k.wait}")
+    k(
+        "v_add_nc_u32 v2, 100, v0\nds_store_2addr_b32 v1, v0, v2 offset1:32\n"
+        f"ds_store_2addr_stride64_b32 v1, v2, v0 offset0:1 offset1:2\n{k.wait}"
+    )
+    k(
+        "ds_load_2addr_b32 v[4:5], v1 offset0:32 offset1:0\n"
+        f"ds_load_2addr_stride64_b32 v[6:7], v1 offset0:2 offset1:1\n{k.wait}"
+    )
     k.keep("v4", "v5", "v6", "v7")
     rows = k.run(record=record).rows
     assert rows.tolist() == [(100 + LANES).tolist(), LANES.tolist(), LANES.tolist(), (100 + LANES).tolist()]
@@ -24,7 +30,8 @@ def test_two_places_at_once(target: str, record: bool) -> None:
 @pytest.mark.parametrize(
     ("target", "line", "old", "data", "new"),
     [
-        ("gfx1100", "ds_add_rtn_u32 v3, v1, v2", 7, 5, 12), ("gfx1201", "ds_min_rtn_i32 v3, v1, v2", 7, 0xFFFFFFFE, 0xFFFFFFFE),
+        ("gfx1100", "ds_add_rtn_u32 v3, v1, v2", 7, 5, 12),
+        ("gfx1201", "ds_min_rtn_i32 v3, v1, v2", 7, 0xFFFFFFFE, 0xFFFFFFFE),
         ("gfx1201", "ds_cond_sub_rtn_u32 v3, v1, v2", 7, 9, 7), ("gfx1250", "ds_sub_clamp_rtn_u32 v3, v1, v2", 7, 9, 0),
         ("gfx1100", "ds_add_rtn_f32 v3, v1, v2", 0x40000000, 0x3F800000, 0x40400000),
         ("gfx1100", "ds_max_rtn_f32 v3, v1, v2", 0x40000000, 0x3F800000, 0x40000000),
@@ -55,8 +62,14 @@ def test_exchange_of_two_places(record: bool) -> None:
 @pytest.mark.parametrize("target", ALL)
 def test_append_and_consume_count_active_lanes(target: str, record: bool) -> None:
     k = Kernel(target)
-    k(f"v_mov_b32 v2, 0\nv_mov_b32 v3, 40\nds_store_b32 v2, v3 offset:132\n{k.wait}\nv_mov_b32 v4, 0\ns_mov_b32 m0, 128")
-    k(f"s_mov_b32 exec_lo, 0xff0\nds_append v4 offset:4\n{k.wait}\ns_mov_b32 exec_lo, 7\nds_consume v5 offset:4\n{k.wait}")
+    k(
+        "v_mov_b32 v2, 0\nv_mov_b32 v3, 40\nds_store_b32 v2, v3 offset:132\n"
+        f"{k.wait}\nv_mov_b32 v4, 0\ns_mov_b32 m0, 128"
+    )
+    k(
+        f"s_mov_b32 exec_lo, 0xff0\nds_append v4 offset:4\n{k.wait}\n"
+        f"s_mov_b32 exec_lo, 7\nds_consume v5 offset:4\n{k.wait}"
+    )
     k(f"s_mov_b32 exec_lo, -1\nds_load_b32 v6, v2 offset:132\n{k.wait}").keep("v4", "v5", "v6")
     rows = k.run(record=record).rows
     assert rows[0].tolist() == [40 if 4 <= lane < 12 else 0 for lane in LANES]
@@ -66,7 +79,10 @@ def test_append_and_consume_count_active_lanes(target: str, record: bool) -> Non
 def permuted(target: str, lanes: int, line: str, exec_lo: int = -1) -> np.ndarray:
     """Row of v5 after a permutation of v3 = 1000 + lane with byte addresses in v2."""
     k = Kernel(target, threads=lanes, lanes=lanes)
-    k(f"v_add_nc_u32 v3, 0x3e8, v0\nv_mov_b32 v5, 7\nv_lshlrev_b32 v2, 2, v0\nv_sub_nc_u32 v2, 28, v2\ns_mov_b32 exec_lo, {exec_lo}")
+    k(
+        "v_add_nc_u32 v3, 0x3e8, v0\nv_mov_b32 v5, 7\nv_lshlrev_b32 v2, 2, v0\n"
+        f"v_sub_nc_u32 v2, 28, v2\ns_mov_b32 exec_lo, {exec_lo}"
+    )
     return k(f"{line}\n{k.wait}\ns_mov_b32 exec_lo, -1").keep("v5").run().rows[0]
 
 
@@ -90,7 +106,7 @@ def test_ds_permutes_of_wave32_reach_all_lanes(target: str) -> None:
 
 @pytest.mark.parametrize("target", ["gfx1201", "gfx1250"])
 def test_bpermute_fi_reads_inactive_lanes(target: str) -> None:
-    """Seed 000, section 4: DS_BPERMUTE_FI_B32 reads source lanes whatever EXEC is, EXEC controls writes (RDNA 4 p. 163)."""
+    """Seed 000, section 4: DS_BPERMUTE_FI_B32 reads source lanes whatever EXEC is (RDNA 4 p. 163)."""
     plain = permuted(target, 32, "ds_bpermute_b32 v5, v2, v3", 0xF)
     fetching = permuted(target, 32, "ds_bpermute_fi_b32 v5, v2, v3", 0xF)
     assert plain.tolist() == [0] * 4 + [7] * 28

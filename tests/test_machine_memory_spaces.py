@@ -147,6 +147,12 @@ def test_addtid_addresses_by_lane(target: str) -> None:
 @pytest.mark.parametrize("record", [False, True], ids=["fast", "recording"])
 @pytest.mark.parametrize("target", ALL)
 def test_flat_reaches_memory_lds_and_scratch_lane_by_lane(target: str, record: bool) -> None:
+    private = "s_mov_b64 s[20:21], src_private_base\nv_mov_b32 v5, s21\nv_mov_b32 v4, 16"
+    if target == "gfx1250":  # LLVM's addrspacecast
+        private = (
+            "v_mov_b32 v4, 16\nv_lshlrev_b32 v5, 20, v0\n"
+            "v_add_nc_u32 v5, src_flat_scratch_base_hi, v5\nv_add_nc_u32 v4, src_flat_scratch_base_lo, v4"
+        )
     k = Kernel(target, inputs=1, scratch=64)
     k(f"""
         ds_store_b32 v1, v0 offset:64
@@ -154,12 +160,9 @@ def test_flat_reaches_memory_lds_and_scratch_lane_by_lane(target: str, record: b
         scratch_store_b32 off, v9, off offset:16
         {k.wait}
         v_add_nc_u32 v2, 64, v1
-        v_mov_b32 v3, src_shared_base
         s_mov_b64 s[20:21], src_shared_base
         v_mov_b32 v3, s21
-        s_mov_b64 s[20:21], src_private_base
-        v_mov_b32 v5, s21
-        v_mov_b32 v4, 16
+        {private}
         v_add_nc_u32 v6, s10, v1
         v_mov_b32 v7, s11
         v_cmp_lt_u32 vcc_lo, 9, v0
@@ -249,12 +252,26 @@ def test_structured_buffers_check_as_the_resource_says() -> None:
     assert not rows[3].any() and (rows[4] == in_range).all()
 
 
+def test_structured_buffers_of_gfx1250() -> None:
+    """Its resource: base in bits 56:0, records in 101:57, stride in 121:108 (LLVM make.buffer.rsrc)."""
+    k = Kernel("gfx1250", inputs=1)
+    k(f"s_mov_b32 s20, s10\ns_or_b32 s21, s11, {5 << 25:#x}\ns_mov_b32 s22, 1\ns_mov_b32 s23, {12 << 12:#x}")
+    k("buffer_load_b32 v2, v0, s[20:23], null idxen offset:8")
+    k(f"buffer_load_b32 v3, v[0:1], s[20:23], null idxen offen\n{k.wait}")
+    k.keep("v2", "v3")
+    data = np.resize(WORDS, 600)
+    rows = k.run(data).rows
+    assert (rows[0] == data[2 : 2 + 96 : 3]).all() and (rows[1] == data[0:128:4]).all()
+    k.lines[k.lines.index("s_mov_b32 s22, 1")] = "s_mov_b32 s22, 0"
+    assert (k.run(data).rows[0] == np.where(LANES < 5, data[2 : 2 + 96 : 3], 0)).all()
+
+
 @pytest.mark.parametrize("kernel", [Kernel("gfx1100"), Kernel("gfx1151"), Snippet(), Snippet(target="gfx950")])
 def test_a_buffer_offset_that_an_assembler_cuts_is_an_error(kernel: Kernel | Snippet) -> None:
     """Facts: isa-and-tools 5.1, offsets above 12 bits assemble as their low 12 bits; seed 000, "immediate offset"."""
     kernel("buffer_load_dword v2, off, s[20:23], 0 offset:4097")
     kernel.keep("v2")
-    with pytest.raises(UserError, match="offset:4097 has more than 12 bits.*offset:1"):
+    with pytest.raises(UserError, match=r"offset:4097 has more than 12 bits.*offset:1"):
         kernel.run()
 
 
@@ -294,8 +311,9 @@ def test_scalar_loads_and_constant_buffers(target: str, record: bool) -> None:
 
 def test_gfx12_scalar_loads_of_bytes_shorts_and_three_dwords() -> None:
     k = Kernel("gfx1201", inputs=1)
-    k(f"s_load_u8 s20, s[10:11], 3\ns_load_i8 s21, s[10:11], 3\ns_load_u16 s22, s[10:11], 2\ns_load_i16 s23, s[10:11], 2\n"
-      f"s_load_b96 s[24:26], s[10:11], 4\ns_prefetch_data s[10:11], 0, s20, 3\n{k.wait}")  # fmt: skip
+    k("s_load_u8 s20, s[10:11], 3\ns_load_i8 s21, s[10:11], 3\ns_load_u16 s22, s[10:11], 2")
+    k("s_load_i16 s23, s[10:11], 2\ns_load_b96 s[24:26], s[10:11], 4")
+    k(f"s_prefetch_data s[10:11], 0, s20, 3\n{k.wait}")
     for i, register in enumerate((20, 21, 22, 23, 24, 26)):
         k(f"v_mov_b32 v{2 + i}, s{register}")
     k.keep(*(f"v{2 + i}" for i in range(6)))
@@ -308,8 +326,14 @@ def test_gfx12_scalar_loads_of_bytes_shorts_and_three_dwords() -> None:
     ("target", "lines"),
     [
         ("gfx1100", "buffer_gl0_inv\nbuffer_gl1_inv\ns_gl1_inv\ns_dcache_inv"),
-        ("gfx1201", "global_inv scope:SCOPE_DEV\nglobal_wb scope:SCOPE_SYS\nglobal_wbinv scope:SCOPE_SYS\ns_dcache_inv"),
-        ("gfx1250", "global_prefetch_b8 v1, s[10:11] scope:SCOPE_SE\nglobal_inv scope:SCOPE_DEV\nglobal_wb scope:SCOPE_DEV"),
+        (
+            "gfx1201",
+            "global_inv scope:SCOPE_DEV\nglobal_wb scope:SCOPE_SYS\nglobal_wbinv scope:SCOPE_SYS\ns_dcache_inv",
+        ),
+        (
+            "gfx1250",
+            "global_prefetch_b8 v1, s[10:11] scope:SCOPE_SE\nglobal_inv scope:SCOPE_DEV\nglobal_wb scope:SCOPE_DEV",
+        ),
     ],
 )
 @pytest.mark.parametrize("record", [False, True], ids=["fast", "recording"])
@@ -330,7 +354,10 @@ def test_cache_control_moves_no_data(target: str, lines: str, record: bool) -> N
 )  # fmt: skip
 def test_a_load_is_there_once_its_own_counter_says_so(target: str, wait: str, arrives: bool) -> None:
     k = Kernel(target, inputs=1)
-    k("global_load_b32 v2, v1, s[10:11]\nglobal_load_b32 v3, v1, s[10:11]\nglobal_store_b32 v1, v1, s[10:11] offset:128")
+    k(
+        "global_load_b32 v2, v1, s[10:11]\nglobal_load_b32 v3, v1, s[10:11]\n"
+        "global_store_b32 v1, v1, s[10:11] offset:128"
+    )
     k(f"{wait}\nv_mov_b32 v4, v2\n{k.wait}").keep("v4", "v2")
     rows = k.run(np.resize(WORDS, 96).copy(), record=True).rows
     assert (rows[1] == WORDS[:32]).all() and (rows[0] == rows[1]).all() == arrives

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 from _memory_kernels import Kernel
+
+from antiphase import asm
+from antiphase.asm import Reg
+from antiphase.machine import _faults
+from antiphase.machine import _layout as at
+from antiphase.machine._launch import _code
+from antiphase.machine._layout import Layout
 
 BOTH_MODES = pytest.mark.parametrize("record", [False, True], ids=["fast", "recording"])
 LANES = np.arange(32)
@@ -38,8 +46,14 @@ def test_asynchronous_copies_there_and_back(bits: int, record: bool) -> None:
 def test_a_lane_whose_lds_address_is_out_of_range_moves_nothing(record: bool) -> None:
     """AMD CDNA5 ISA 10.8: such lanes are dropped, whatever their memory address is; Triton masks them so."""
     k = kernel()
-    k("v_cmp_lt_u32 vcc_lo, 7, v0\nv_mov_b32 v5, 0x7fffffff\nv_cndmask_b32 v2, v1, v5, vcc_lo\nv_cndmask_b32 v3, v1, v5, vcc_lo")
-    k(f"v_mov_b32 v6, 3\nds_store_b32 v1, v6\n{k.wait}\nglobal_load_async_to_lds_b32 v2, v3, s[10:11]\nds_store_b32 v5, v5 offset:4")
+    k(
+        "v_cmp_lt_u32 vcc_lo, 7, v0\nv_mov_b32 v5, 0x7fffffff\n"
+        "v_cndmask_b32 v2, v1, v5, vcc_lo\nv_cndmask_b32 v3, v1, v5, vcc_lo"
+    )
+    k(
+        f"v_mov_b32 v6, 3\nds_store_b32 v1, v6\n{k.wait}\n"
+        "global_load_async_to_lds_b32 v2, v3, s[10:11]\nds_store_b32 v5, v5 offset:4"
+    )
     k(f"{k.wait}\nds_load_b32 v4, v1\n{k.wait}").keep("v4")
     result = k.run(DATA, DATA, record=record)
     assert not result.execution.faults
@@ -48,7 +62,12 @@ def test_a_lane_whose_lds_address_is_out_of_range_moves_nothing(record: bool) ->
 
 @pytest.mark.parametrize(
     ("wait", "arrived"),
-    [("s_wait_asynccnt 0", "both"), ("s_wait_asynccnt 1", "first"), ("s_wait_loadcnt 0", ""), ("s_wait_asynccnt 2", "")],
+    [
+        ("s_wait_asynccnt 0", "both"),
+        ("s_wait_asynccnt 1", "first"),
+        ("s_wait_loadcnt 0", ""),
+        ("s_wait_asynccnt 2", ""),
+    ],
 )
 def test_asynchronous_loads_are_there_by_asynccnt(wait: str, arrived: str) -> None:
     k = kernel(1)
@@ -62,8 +81,13 @@ def test_asynchronous_loads_are_there_by_asynccnt(wait: str, arrived: str) -> No
 def test_a_store_does_not_stand_for_a_load_on_asynccnt() -> None:
     """Loads complete among loads in order, stores among stores, each in any order to the other (CDNA5 ISA 10.8)."""
     k = kernel(1)
-    k(f"ds_store_b32 v1, v0 offset:768\n{k.wait}\nv_add_nc_u32 v4, 256, v1\nglobal_load_async_to_lds_b32 v1, v1, s[10:11]")
-    k(f"global_store_async_from_lds_b32 v1, v4, s[10:11] offset:512\ns_wait_asynccnt 1\nds_load_b32 v2, v1\n{k.wait}").keep("v2")
+    k(
+        f"ds_store_b32 v1, v0 offset:768\n{k.wait}\nv_add_nc_u32 v4, 256, v1\n"
+        "global_load_async_to_lds_b32 v1, v1, s[10:11]"
+    )
+    k(
+        f"global_store_async_from_lds_b32 v1, v4, s[10:11] offset:512\ns_wait_asynccnt 1\nds_load_b32 v2, v1\n{k.wait}"
+    ).keep("v2")
     data = DATA.copy()
     assert (k.run(data, record=True).rows[0] != data[:32]).all()
     assert (data[128:160] == LANES).all()
@@ -176,7 +200,10 @@ def loaded(d: Descriptor, data: np.ndarray, record: bool = False, groups: int = 
     issue(k, d, "tensor_load_to_lds", 10, groups)
     k("s_wait_tensorcnt 0\ns_mov_b32 exec_lo, -1")
     for part in range(8):
-        k(f"ds_load_b128 v[4:7], v3 offset:{512 * part}\ns_wait_dscnt 0\nglobal_store_b128 v3, v[4:7], s[12:13] offset:{512 * part}")
+        k(
+            f"ds_load_b128 v[4:7], v3 offset:{512 * part}\ns_wait_dscnt 0\n"
+            f"global_store_b128 v3, v[4:7], s[12:13] offset:{512 * part}"
+        )
     out = np.zeros(4096, np.uint8)
     result = k.run(data, out, record=record)
     assert not result.execution.faults
@@ -274,10 +301,14 @@ def test_scatter_stores_rows_by_index(record: bool) -> None:
     k("s_wait_tensorcnt 0")
     out = np.zeros((8, 8), np.uint32)
     k.run(out, record=record)
-    assert (out[5] == np.arange(1, 9)).all() and (out[2] == np.arange(9, 17)).all() and not out[[0, 1, 3, 4, 6, 7]].any()
+    assert (
+        (out[5] == np.arange(1, 9)).all() and (out[2] == np.arange(9, 17)).all() and not out[[0, 1, 3, 4, 6, 7]].any()
+    )
 
 
-@pytest.mark.parametrize(("wait", "there"), [("s_wait_tensorcnt 0", True), ("s_wait_tensorcnt 1", False), ("s_wait_asynccnt 0", False)])
+@pytest.mark.parametrize(
+    ("wait", "there"), [("s_wait_tensorcnt 0", True), ("s_wait_tensorcnt 1", False), ("s_wait_asynccnt 0", False)]
+)
 def test_a_tile_is_there_by_tensorcnt(wait: str, there: bool) -> None:
     k = kernel(1)
     issue(k, Descriptor(tensor=(32,), tile=(32,)), "tensor_load_to_lds", 10, 2)
@@ -303,3 +334,59 @@ def test_tiles_outside_lds_or_memory_are_faults() -> None:
     first, second, _ = k.run(DATA).execution.faults
     assert (first.kind, first.address, first.size) == ("lds", 4080, 32)
     assert (second.kind, second.address, second.size) == ("read", DATA.ctypes.data, 1200)
+
+
+# -- clusters ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("members", [0b01, 0b11, 0b111])
+def test_multicast_reaches_the_workgroups_of_a_cluster_that_m0_names(members: int) -> None:
+    """On a wave whose state says that it is in a cluster of two."""
+    lds = np.zeros((2, 64), np.uint32)
+    table = np.array([2, lds[0].ctypes.data, lds[1].ctypes.data], np.uint64)
+    data = DATA[:36].copy()
+    lines = f"s_mov_b32 m0, {members}\ncluster_load_async_to_lds_b32 v1, v1, s[2:3] offset:16\ns_wait_asynccnt 0"
+    run_wave(lines, data, lds, table)
+    expected = np.zeros(64, np.uint32)
+    expected[4:36] = data[4:]
+    assert (lds[0] == expected).all()
+    assert (lds[1] == (expected if members & 2 else 0)).all()
+
+
+def test_a_tile_reaches_the_workgroups_that_its_descriptor_names() -> None:
+    lds = np.zeros((2, 64), np.uint32)
+    table = np.array([2, lds[0].ctypes.data, lds[1].ctypes.data], np.uint64)
+    data = DATA[:32].copy()
+    d = Descriptor(tensor=(8,), tile=(8,))
+    d.put(1, 0, 16, 0b11)
+    k = kernel()
+    issue(k, d, "tensor_load_to_lds", 2, 2)
+    run_wave("\n".join(k.lines), data, lds, table)
+    assert (lds[:, :8] == data[:8]).all() and not lds[:, 8:].any()
+
+
+def run_wave(lines: str, data: np.ndarray, lds: np.ndarray, cluster: np.ndarray) -> None:
+    """Execute lines on the state of one wave: v1 is 4 * lane, s[2:3] the address of the data, LDS that of member 0."""
+    layout = Layout(32, 16, 0)
+    raw = np.zeros(layout.bytes + 64, np.uint8)
+    state = raw[-raw.ctypes.data % 64 :][: layout.bytes]
+    rows = np.array([[data.ctypes.data, data.ctypes.data + data.nbytes, data.ctypes.data + data.nbytes, 1]], np.uint64)
+    context, counts = np.zeros(_faults.CONTEXT_BYTES // 8, np.uint64), np.zeros(8, np.uint64)
+    context[_faults.ALLOCATIONS // 8], context[_faults.ALLOCATION_COUNT // 8] = rows.ctypes.data, 1
+    fields = {
+        at.CONTEXT: context.ctypes.data, at.LDS: lds[0].ctypes.data, at.LDS_SIZE: lds[0].nbytes,
+        at.CLUSTER: cluster.ctypes.data, at.COUNTS: counts.ctypes.data, at.BUDGET: 1000, 4 * 2: data.ctypes.data,
+    }  # fmt: skip
+    for offset, value in fields.items():
+        state[offset : offset + 8].view(np.uint64)[0] = value
+    state[4 * at.EXEC :][:4].view(np.uint32)[0] = 0xFFFFFFFF
+    first = layout.vector(Reg("v", 1))
+    state[first : first + layout.plane].view(np.uint32)[:] = 4 * LANES
+    body = [*lines.splitlines(), "s_endpgm"]
+    text = Kernel("gfx1250").text()
+    start, end = text.index("\nk:\n") + 4, text.index(".Lfunc_end0:")
+    program = asm.parse(text[:start] + "\n".join(body) + "\n" + text[end:], "k.s")
+    code = _code(program, program.kernel(None), layout)
+    status = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(code.entry)(state.ctypes.data)
+    assert status == at.STATUS_END
+    assert context[_faults.FAULT_COUNT // 8] == 0

@@ -66,9 +66,7 @@ def test_every_round_mode_of_every_width() -> None:
                 k("v_add_f16 v20, v7, v8\nv_mul_f16 v21, v7, v8\nv_fma_f16 v22, v7, v8, v9")
                 k("v_add_f64 v[24:25], v[10:11], v[12:13]\nv_mul_f64 v[26:27], v[10:11], v[12:13]")
                 k("v_fma_f64 v[28:29], v[10:11], v[12:13], v[14:15]\nv_cvt_f16_f32 v23, v4")
-                numbers[mode, 16] = k.keep(
-                    "v20", "v21", "v22", "v24", "v25", "v26", "v27", "v28", "v29", "v23"
-                )
+                numbers[mode, 16] = k.keep("v20", "v21", "v22", "v24", "v25", "v26", "v27", "v28", "v29", "v23")
     arrays = [values(np.float32, i) for i in range(3)]
     spread = [np.stack([a, a], axis=1).ravel() for a in arrays]
     kept = k.run(*spread)
@@ -139,9 +137,7 @@ def test_denormals_in_and_out_for_f32_and_for_f16_and_f64(field: int) -> None:
 
 
 def test_the_descriptor_sets_the_mode_and_getreg_reads_it() -> None:
-    k = Snippet(
-        descriptor={"float_round_mode_32": UP, "float_denorm_mode_32": 0, "dx10_clamp": 1, "ieee_mode": 0}
-    )
+    k = Snippet(descriptor={"float_round_mode_32": UP, "float_denorm_mode_32": 0, "dx10_clamp": 1, "ieee_mode": 0})
     k("""v_mov_b32 v2, 1.0
          v_mov_b32 v3, 0x30000000
          v_add_f32 v4, v2, v3
@@ -177,7 +173,5 @@ def test_a_mode_that_depends_on_the_path_is_unsupported_only_where_it_matters() 
     set_mode(k, 0, 2, UP)
     k(".Lskip:\nv_mov_b32 v2, 1.0")
     k.keep("v2")
-    with pytest.raises(
-        Unsupported, match=r"k\.s:\d+: 'v_mov_b32 v2, 1\.0' is not supported: it is reached with two"
-    ):
+    with pytest.raises(Unsupported, match=r"k\.s:\d+: 'v_mov_b32 v2, 1\.0' is not supported: it is reached with two"):
         k.run()

@@ -32,9 +32,7 @@ def test_exec_zero_partial_and_full() -> None:
     assert (kept[0] == np.where((LANES >= 4) & (LANES < 8), 3, 1)).all()
     assert kept[1][0] == 10, "with EXEC zero, v_readfirstlane takes lane 0"
     assert kept[2][0] == 0 and (data == LANES + 5).all()
-    assert kept[3][0] == 15 and (kept[4] == np.where(LANES == 9, 33, 1)).all(), (
-        "readlane, writelane ignore EXEC"
-    )
+    assert kept[3][0] == 15 and (kept[4] == np.where(LANES == 9, 33, 1)).all(), "readlane, writelane ignore EXEC"
     assert [int(kept[i][0]) for i in (5, 6, 7, 8, 9)] == [14, 0x30, 0, 0xD0, 4], "inactive lanes compare as 0"
 
 
@@ -184,9 +182,7 @@ def test_op_sel_packs_and_signs() -> None:
     assert half == [[1.5, 2.0], [-1.5, 5.0], [-0.5, 8.0], [2.0, -1.0]]
     assert kept[4][0] == (min(0xAAAA + 0xC000, 0xFFFF) << 16 | 0x5555 + 0x3C00)
     assert u16(kept[5])[0] == -0.5
-    assert kept[6][0] == int(np.float16(-2 * 0.5 + 4).view(np.uint16)) << 16 | 0x5555, (
-        "the other half is kept"
-    )
+    assert kept[6][0] == int(np.float16(-2 * 0.5 + 4).view(np.uint16)) << 16 | 0x5555, "the other half is kept"
     single = [float(kept.as_(i, np.float32)[0]) for i in range(7, 12)]
     assert single == [-6.0, 5.0, 6.0, -8.0, -2.0]
 
@@ -239,9 +235,7 @@ def test_accumulation_registers_are_their_own_bank() -> None:
     k.keep("v2", "v3", "a3", "a4", "a5", "a255")
     data = LANES * 7
     kept = k.run(data.copy())
-    for row, expected in enumerate(
-        (LANES + 1, LANES, np.where(LANES == 0, 18, 17), LANES, data, np.zeros(64))
-    ):
+    for row, expected in enumerate((LANES + 1, LANES, np.where(LANES == 0, 18, 17), LANES, data, np.zeros(64))):
         assert (kept[row] == expected).all(), row
 
 

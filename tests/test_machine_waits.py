@@ -189,9 +189,7 @@ def test_scalar_loads_clocks_permutes_and_atomics_are_pending_too() -> None:
     assert holds(kept[10], 50) and holds(counters, 50 + LANES)
 
 
-def exchange(
-    wait: str, *, store: str = "ds_write_b32", load: str = "ds_read_b32", scale: int = 2
-) -> np.ndarray:
+def exchange(wait: str, *, store: str = "ds_write_b32", load: str = "ds_read_b32", scale: int = 2) -> np.ndarray:
     """Two waves give each other their work-item numbers through LDS, with `wait` before the barrier."""
     k = Snippet(threads=128, lds=1024)
     k(f"v_lshlrev_b32 v2, {scale}, v0\nv_xor_b32 v3, {64 << scale}, v2\n{store} v2, v0\n{wait}\ns_barrier")

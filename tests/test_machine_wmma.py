@@ -35,14 +35,9 @@ CASES = [(r, lanes) for r in unique_records("rdna3", "rdna4", "cdna5") for lanes
 DENSE = [(r, lanes) for r, lanes in CASES if not (r.sparse or r.scaled or r.a == "f8f6f4")]
 SPARSE = [(r, lanes) for r, lanes in CASES if r.sparse]
 MIXED = [
-    (r, *pair)
-    for r, _ in CASES
-    if r.a == "f8f6f4" and not r.scaled
-    for pair in itertools.product(range(5), repeat=2)
+    (r, *pair) for r, _ in CASES if r.a == "f8f6f4" and not r.scaled for pair in itertools.product(range(5), repeat=2)
 ]
-SCALED = [
-    (r, rows) for r, _ in CASES if r.scaled for rows in ((0, 0), (1, 0), (0, 1)) if r.m == 16 or not rows[0]
-]
+SCALED = [(r, rows) for r, _ in CASES if r.scaled for rows in ((0, 0), (1, 0), (0, 1)) if r.m == 16 or not rows[0]]
 
 
 def label(value: object) -> str | None:
@@ -132,9 +127,7 @@ def test_opsel_picks_halves_of_c_and_d_and_keeps_the_other(name: str, lanes: int
 
 
 @pytest.mark.parametrize("target", ["gfx1100", "gfx1201"])
-@pytest.mark.parametrize(
-    ("low", "high"), [((1, 0, 1), (0, 0, 1)), ((0, 0, 0), (0, 1, 1)), ((0, 1, 1), (1, 1, 0))]
-)
+@pytest.mark.parametrize(("low", "high"), [((1, 0, 1), (0, 0, 1)), ((0, 0, 0), (0, 1, 1)), ((0, 1, 1), (1, 1, 0))])
 def test_neg_flips_low_and_high_elements_and_c_has_abs(
     target: str, low: tuple[int, ...], high: tuple[int, ...]
 ) -> None:
@@ -185,9 +178,7 @@ def test_matrix_formats_are_those_of_the_modifiers(record: Matrix, left: int, ri
 
 @pytest.mark.parametrize("scale_format", [0, 1, 2])
 @pytest.mark.parametrize(("record", "rows"), SCALED, ids=label)
-def test_block_scales_multiply_their_rows_and_blocks(
-    record: Matrix, rows: tuple[int, int], scale_format: int
-) -> None:
+def test_block_scales_multiply_their_rows_and_blocks(record: Matrix, rows: tuple[int, int], scale_format: int) -> None:
     variant = Variant(cbsz=4, blgp=1, scale_rows=rows, scale_formats=(scale_format, 0))
     a, b, c = random_case(record, variant)
     registers = registers_of(record, variant, a, b, c, 32)

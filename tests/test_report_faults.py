@@ -22,9 +22,7 @@ def copy(x, out, BLOCK: tl.constexpr):
     tl.store(out + at, tl.load(x + at))
 
 
-def group(
-    kind: str, address: int, loc: Loc | None = None, *, writable: bool = True, count: int = 1
-) -> FaultGroup:
+def group(kind: str, address: int, loc: Loc | None = None, *, writable: bool = True, count: int = 1) -> FaultGroup:
     fault = Fault(0, kind, (1, 2, 0), 3, 36, address, 4)
     nearest = Allocation(0x1000, 400, "x", writable) if kind in ("read", "write") else None
     return FaultGroup("k.s", "add", Instruction("s_nop", line=7, loc=loc), fault, count, nearest)

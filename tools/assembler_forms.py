@@ -16,7 +16,6 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from itertools import islice
 
 from antiphase import arch
 from antiphase.frontends._llvm import Assembler, assembler
@@ -36,9 +35,12 @@ _OPERANDS = [
 _MEMORY_OPERANDS = [*_OPERANDS, "off"]
 _MEMORY = ("buffer_", "cluster_", "ds_", "flat_", "global_", "scratch_", "tbuffer_", "tensor_")
 _BRANCH = ["s[0:1]", "s0", _LABEL]
-_SPECIAL = {
-    "v_cmpx": ["vcc", "v0", "v[0:1]", "v0.l", "s0"],
+# gfx9 has a result that gfx10 and later do not, and its beginning alone is called wrong.
+_COMPARISONS = [("vcc", "v0", "v0"), ("vcc", "v[0:1]", "v[0:1]"), ("vcc", "v[0:1]", "v0")]
+_FIRST = {
     "v_cmp_": ["vcc", "vcc_lo", "v0", "v[0:1]", "v0.l", "s0"],
+}
+_SPECIAL = {
     "s_barrier": ["-1", "1", "m0", "s0"],
     "s_setreg": ["hwreg(HW_REG_MODE)", "hwreg(HW_REG_WAVE_MODE)", "s0", "0"],
     "s_getreg": ["hwreg(HW_REG_MODE)", "hwreg(HW_REG_WAVE_MODE)", "s0", "0"],
@@ -48,6 +50,8 @@ _GRAPHICS = ("image_", "exp", "v_interp", "lds_param")
 _TAILS = (" gds", " lds", " glc", " sc0", " th:TH_ATOMIC_RETURN", " offset:1")
 _WIDTH = 40  # operand lists kept for one mnemonic at each length
 _FEW = 4  # of them, once one is found
+# LLVM lets some operands be left out, such as the VCC of a comparison: so many more are tried.
+_LONGER = 2
 _LONGEST = 9  # operands
 
 Operands = tuple[str, ...]
@@ -120,8 +124,11 @@ def line(name: str, operands: Sequence[str], tail: str = "") -> str:
 def forms(names: Sequence[str], tool: Tool, target: str) -> dict[str, str]:
     """Name to a line that assembles for the target; names for which none was found are left out."""
     found: dict[str, str] = {}
-    open_: dict[str, list[Operands]] = {name: [()] for name in names}
-    for _ in range(_LONGEST + 1):
+    found_at: dict[str, int] = {}
+    open_: dict[str, list[Operands]] = {
+        name: [(), *_COMPARISONS] if name.startswith("v_cmpx") else [()] for name in names
+    }
+    for length in range(_LONGEST + 1):
         tries = [(name, operands) for name, lists in open_.items() for operands in lists]
         refused = tool.refusals([line(*each) for each in tries], target)
         good: dict[str, list[Operands]] = {}
@@ -131,13 +138,18 @@ def forms(names: Sequence[str], tool: Tool, target: str) -> dict[str, str]:
             kind = good if i not in refused else short if refused[i].startswith(_SHORT) else wrong
             kind.setdefault(name, []).append(operands)
         unfinished = {n: [*wrong.get(n, ()), *short.get(n, ())] for n in open_ if n not in found | good}
-        # LLVM lets some operands be left out, such as the VCC of a comparison; try with one more.
-        longer = {n: lists[:_FEW] for n, lists in good.items() if n not in found and lists[0]}
         found |= {name: line(name, lists[0]) for name, lists in good.items()}
         found |= _with_tails(unfinished, tool, target)
-        going_on = longer | {name: lists for name, lists in short.items() if name not in found}
+        for name in found:
+            found_at.setdefault(name, length)
+        going_on: dict[str, list[Operands]] = {}
+        for name in open_:
+            if name not in found:
+                going_on[name] = short.get(name, [])[:_WIDTH]
+            elif 0 < length < found_at[name] + _LONGER:
+                going_on[name] = [*good.get(name, ())[:_FEW], *short.get(name, ())[: 2 * _FEW]]
         open_ = {
-            name: [(*operands, more) for operands in islice(lists, _WIDTH) for more in _candidates(name)]
+            name: [(*operands, more) for operands in lists for more in _candidates(name, length)]
             for name, lists in going_on.items()
         }
     return found | _repeated([name for name in names if name not in found], tool, target)
@@ -147,7 +159,7 @@ def _repeated(names: Sequence[str], tool: Tool, target: str) -> dict[str, str]:
     """For names whose unfinished operand lists the assembler calls wrong: lists with much repetition."""
     found: dict[str, str] = {}
     for name in names:
-        kinds = _candidates(name)
+        kinds = _candidates(name, 1)
         lists = [(d, *[s] * n) for n in (1, 2, 3) for d in kinds for s in kinds]
         stages = (
             lists,
@@ -160,9 +172,10 @@ def _repeated(names: Sequence[str], tool: Tool, target: str) -> dict[str, str]:
     return found
 
 
-def _candidates(name: str) -> Sequence[str]:
-    special = next((words for prefix, words in _SPECIAL.items() if name.startswith(prefix)), None)
-    return special or (_MEMORY_OPERANDS if name.startswith(_MEMORY) else _OPERANDS)
+def _candidates(name: str, position: int) -> Sequence[str]:
+    special = _FIRST | _SPECIAL if position == 0 else _SPECIAL
+    chosen = next((words for prefix, words in special.items() if name.startswith(prefix)), None)
+    return chosen or (_MEMORY_OPERANDS if name.startswith(_MEMORY) else _OPERANDS)
 
 
 def _with_tails(refused: dict[str, list[tuple[str, ...]]], tool: Tool, target: str) -> dict[str, str]:

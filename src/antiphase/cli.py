@@ -36,9 +36,7 @@ _target_option = click.option(
     metavar="TARGET",
     help="GPU target; see antiphase arch list.",
 )
-_any_target_option = click.option(
-    "--target", metavar="TARGET", help="Only one GPU target; all of them by default."
-)
+_any_target_option = click.option("--target", metavar="TARGET", help="Only one GPU target; all of them by default.")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -132,9 +132,7 @@ def _cache() -> Piece:
         with tempfile.NamedTemporaryFile(dir=directory):
             pass
     except OSError as error:
-        return Piece(
-            "cache directory", False, "unsuitable", str(directory), f"not writable ({error.strerror})"
-        )
+        return Piece("cache directory", False, "unsuitable", str(directory), f"not writable ({error.strerror})")
     return Piece("cache directory", False, "ok", str(directory))
 
 
@@ -155,9 +153,7 @@ def _cpuinfo() -> tuple[str, frozenset[str]]:
     except OSError:
         return platform.processor() or "unknown", frozenset()
     fields = dict(re.findall(r"^([^\t:]+?)\s*: (.*)$", text, re.MULTILINE))
-    return fields.get("model name", platform.processor() or "unknown"), frozenset(
-        fields.get("flags", "").split()
-    )
+    return fields.get("model name", platform.processor() or "unknown"), frozenset(fields.get("flags", "").split())
 
 
 def _memory_gib() -> float:

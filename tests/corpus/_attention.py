@@ -13,9 +13,7 @@ from ._case import Case, Expected
 
 
 @triton.jit
-def attention(
-    q, k, v, out, scale, N, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr
-):
+def attention(q, k, v, out, scale, N, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr):
     block = tl.program_id(0)
     base = tl.program_id(1) * N * D
     rows = block * BM + tl.arange(0, BM)
@@ -38,9 +36,7 @@ def attention(
         values = tl.load(v + base + columns[:, None] * D + features[None, :])
         total = tl.dot(p.to(values.dtype), values, total * shrink[:, None])
         peak = new_peak
-    tl.store(
-        out + base + rows[:, None] * D + features[None, :], (total / weight[:, None]).to(out.dtype.element_ty)
-    )
+    tl.store(out + base + rows[:, None] * D + features[None, :], (total / weight[:, None]).to(out.dtype.element_ty))
 
 
 def _case(dtype: Any, label: str, causal: bool, D: int, BM: int, BN: int, warps: int, stages: int) -> Case:

@@ -78,9 +78,7 @@ def fused_multiply(x, y, z, out, n, BLOCK: tl.constexpr):
     a = tl.load(x + at, mask=inside)
     b = tl.load(y + at, mask=inside)
     c = tl.load(z + at, mask=inside)
-    tl.store(
-        out + at, tl.clamp(tl.fma(a, b, c), -2.0, 2.0) + tl.minimum(a, b) - tl.maximum(b, c), mask=inside
-    )
+    tl.store(out + at, tl.clamp(tl.fma(a, b, c), -2.0, 2.0) + tl.minimum(a, b) - tl.maximum(b, c), mask=inside)
 
 
 @triton.jit
@@ -300,9 +298,7 @@ CASES = [
             N,
         ),
         lambda x, y, z, out, n: {
-            3: close(
-                np.clip(x.astype(np.float64) * y + z, -2, 2) + np.minimum(x, y) - np.maximum(y, z), 1e-6, 1e-6
-            )
+            3: close(np.clip(x.astype(np.float64) * y + z, -2, 2) + np.minimum(x, y) - np.maximum(y, z), 1e-6, 1e-6)
         },
         {"BLOCK": 256},
     ),

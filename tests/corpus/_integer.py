@@ -106,10 +106,7 @@ def _case(operation: str, dtype: type, label: str) -> Case:
 
 CASES = [
     *(_case(operation, np.int32, "i32") for operation in _RESULTS if operation != "umulhi"),
-    *(
-        _case(operation, np.uint32, "u32")
-        for operation in ("div", "mod", "shr", "umulhi", "compare", "constants")
-    ),
+    *(_case(operation, np.uint32, "u32") for operation in ("div", "mod", "shr", "umulhi", "compare", "constants")),
     *(
         _case(o, np.int64, "i64")
         for o in ("div", "mod", "mul", "sub", "shl", "shr", "and_or_xor", "min_max", "constants")
@@ -122,9 +119,7 @@ CASES = [
         indices,
         (4, 1, 1),
         lambda rng: (np.zeros(N, np.int64), 37, N),
-        lambda out, width, n: {
-            0: exact(np.arange(n) // width * 1000003 + np.arange(n) % width * -(-n // width))
-        },
+        lambda out, width, n: {0: exact(np.arange(n) // width * 1000003 + np.arange(n) % width * -(-n // width))},
         {"BLOCK": 256},
     ),
 ]

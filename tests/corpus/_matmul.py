@@ -73,9 +73,7 @@ def _case(
         if integer:
             return {2: exact(product.astype(np.int32))}
         store = 0.0 if result == np.float32 else float(ml_dtypes.finfo(result).eps)
-        return {
-            2: Expected(product, _ROUNDING[precision] * (np.abs(x) @ np.abs(y)) + np.abs(product) * store)
-        }
+        return {2: Expected(product, _ROUNDING[precision] * (np.abs(x) @ np.abs(y)) + np.abs(product) * store)}
 
     names = [f"dot_{kind}", f"{BM}x{BN}x{BK}", f"w{warps}s{stages}", layout if layout != "nn" else "", label]
     return Case(

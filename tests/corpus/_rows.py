@@ -151,9 +151,7 @@ def _layer_norm_case(dtype: type, label: str, bound: float) -> Case:
         w, b = (rng.standard_normal(COLUMNS).astype(np.float32) for _ in range(2))
         return x, w, b, np.zeros((ROWS, COLUMNS), dtype), COLUMNS, 1e-5
 
-    def reference(
-        x: np.ndarray, w: np.ndarray, b: np.ndarray, out: object, n: int, eps: float
-    ) -> dict[int, Expected]:
+    def reference(x: np.ndarray, w: np.ndarray, b: np.ndarray, out: object, n: int, eps: float) -> dict[int, Expected]:
         v = x.astype(np.float64)
         v = (v - v.mean(1, keepdims=True)) / np.sqrt(v.var(1, keepdims=True) + eps)
         return {3: close(v * w + b, bound, bound)}

@@ -57,9 +57,7 @@ def assembler_inventory() -> Inventory:
 def assembler_probes() -> tuple[str, tuple[Probe, ...]]:
     """The source and the rows of data/availability.tsv: forms tried with a released LLVM, accepted or not."""
     source, rows = _table("availability.tsv")
-    return source, tuple(
-        Probe(what, tuple(_expanded(where)), tuple(forms.split(" | "))) for what, where, forms in rows
-    )
+    return source, tuple(Probe(what, tuple(_expanded(where)), tuple(forms.split(" | "))) for what, where, forms in rows)
 
 
 def _table(name: str) -> tuple[str, list[list[str]]]:

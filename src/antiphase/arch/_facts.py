@@ -110,9 +110,7 @@ def read_facts(entries: Mapping[str, TargetEntry]) -> tuple[Fact, ...]:
 
 def _fact_files() -> Iterator[Traversable]:
     return (
-        path
-        for path in sorted((_DATA / "facts").iterdir(), key=lambda path: path.name)
-        if path.name.endswith(".toml")
+        path for path in sorted((_DATA / "facts").iterdir(), key=lambda path: path.name) if path.name.endswith(".toml")
     )
 
 
@@ -123,13 +121,9 @@ def _read(path: Traversable, record: type[_Record]) -> _Record:
         raise ValueError(f"{path.name}: {error}") from error
 
 
-def _resolve(
-    record: _FactRecord, entries: Mapping[str, TargetEntry], sources: Mapping[str, Source], file: str
-) -> Fact:
+def _resolve(record: _FactRecord, entries: Mapping[str, TargetEntry], sources: Mapping[str, Source], file: str) -> Fact:
     where = f"{file}: fact about {record.about}"
-    scope = tuple(
-        name for name, entry in entries.items() if name in record.scope or entry.generation in record.scope
-    )
+    scope = tuple(name for name, entry in entries.items() if name in record.scope or entry.generation in record.scope)
     known = set(entries) | {entry.generation for entry in entries.values()}
     if unknown := set(record.scope) - known:
         raise ValueError(f"{where}: scope names no target or generation: {', '.join(sorted(unknown))}")

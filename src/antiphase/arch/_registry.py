@@ -57,9 +57,7 @@ def _build(name: str, entry: TargetEntry, facts: tuple[Fact, ...]) -> Target:
             raise ValueError(f"two facts about {fact.about} hold for {name}")
         own[fact.about] = fact
     # A fact need not be about a field: the reference holds more than the emulator computes with.
-    values: dict[str, Any] = {
-        about: fact.value for about, fact in own.items() if about in Target.__struct_fields__
-    }
+    values: dict[str, Any] = {about: fact.value for about, fact in own.items() if about in Target.__struct_fields__}
     try:
         return msgspec.convert(
             {

@@ -56,9 +56,7 @@ def _target(instruction: Instruction, labels: Mapping[str, int], file: str) -> i
             remedy="write the target as a label (llvm-objdump --symbolize-operands prints them)",
         )
     if operand.name not in labels:
-        raise UserError(
-            f"'{instruction.text()}' branches out of the kernel", file=file, line=instruction.line
-        )
+        raise UserError(f"'{instruction.text()}' branches out of the kernel", file=file, line=instruction.line)
     return labels[operand.name]
 
 
@@ -68,9 +66,7 @@ def _far_targets(instructions: Sequence[Instruction], labels: Mapping[str, int])
     return sorted({labels[name] for text in symbols if (name := _NAMES.findall(text)[0]) in labels})
 
 
-def build_blocks(
-    instructions: Sequence[Instruction], labels: Mapping[str, int], file: str
-) -> tuple[Block, ...]:
+def build_blocks(instructions: Sequence[Instruction], labels: Mapping[str, int], file: str) -> tuple[Block, ...]:
     """The blocks of a kernel in text order. UserError for a branch that names no label of the kernel."""
     named = _named_labels(instructions, labels)
     ends = {i + 1 for i, one in enumerate(instructions) if one.mnemonic.startswith(_ENDS)}

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 
 _SYMBOLS = (
-    ".globl .global .weak .hidden .protected .internal .local .type .size .set .equ .equiv .ident .addrsig "
-    ".addrsig_sym"
+    ".globl .global .weak .hidden .protected .internal .local .type .size .set .equ .equiv .ident .addrsig .addrsig_sym"
 )
 _ALIGNMENT = ".p2align .p2alignl .p2alignw .align .balign .balignl .balignw"
 _DATA = (

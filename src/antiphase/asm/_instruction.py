@@ -54,9 +54,7 @@ class Instruction:
         return " ".join(parts)
 
 
-_MNEMONIC = re.compile(
-    r"(?:s|v|ds|buffer|tbuffer|global|flat|scratch|image|lds|tensor|cluster)_[a-z0-9][a-z0-9_]*"
-)
+_MNEMONIC = re.compile(r"(?:s|v|ds|buffer|tbuffer|global|flat|scratch|image|lds|tensor|cluster)_[a-z0-9][a-z0-9_]*")
 # A run without blanks or commas, except inside (), [] and ||; or a comma.
 _TOKEN = re.compile(r"(?:[^\s,()\[\]|]|\((?:[^()]|\([^()]*\))*\)|\[(?:[^\[\]]|\[[^\[\]]*\])*\]|\|[^|]+\|)+|,")
 _CALL = re.compile(r"\w+\(.*\)")
@@ -74,9 +72,7 @@ def _tokens(text: str) -> list[str]:
 
 def _merged(operands: list[Operand]) -> tuple[Operand, ...]:
     """Counters in a row are one operand: LLVM reads `vmcnt(0) lgkmcnt(0)` as the fields of one immediate."""
-    calls = [
-        op for op in operands if isinstance(op, Call) and _COUNTER.fullmatch(op.name) and len(op.args) == 1
-    ]
+    calls = [op for op in operands if isinstance(op, Call) and _COUNTER.fullmatch(op.name) and len(op.args) == 1]
     if calls and len(calls) == len(operands):
         return (Waits(tuple((call.name, parse_int(",".join(call.args))) for call in calls)),)
     return tuple(operands)

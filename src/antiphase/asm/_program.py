@@ -33,9 +33,7 @@ class Kernel:
     def _edited(self, changes: Mapping[int, Sequence[Instruction]], file: str) -> Kernel:
         count = len(self.instructions)
         if beyond := sorted(i for i in changes if not 0 <= i < count):
-            raise UserError(
-                f"kernel '{self.name}' has {count} instructions, no number {beyond[0]}", file=file
-            )
+            raise UserError(f"kernel '{self.name}' has {count} instructions, no number {beyond[0]}", file=file)
         new: list[Instruction] = []
         moved: list[int] = []  # old index -> new index
         for index, old in enumerate(self.instructions):

@@ -133,9 +133,7 @@ class Unit:
 
     def _begin_descriptor(self, line: int, arguments: str) -> None:
         if self.open_descriptor is not None:
-            raise self.error(
-                f"the descriptor of '{self.open_descriptor[0]}' is not closed before this line", line
-            )
+            raise self.error(f"the descriptor of '{self.open_descriptor[0]}' is not closed before this line", line)
         self.open_descriptor = (arguments.strip('"'), line)
         self.descriptors[self.open_descriptor[0]] = {}
 

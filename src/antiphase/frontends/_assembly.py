@@ -100,9 +100,7 @@ def _check_target(program: asm.Program, target: str | None) -> None:
 def _grid(grid: int | Sequence[int]) -> Grid:
     counts = (grid,) if isinstance(grid, int) else tuple(grid)
     if not 1 <= len(counts) <= 3:
-        raise UserError(
-            f"grid has {len(counts)} dimensions", remedy="give one to three numbers of workgroups"
-        )
+        raise UserError(f"grid has {len(counts)} dimensions", remedy="give one to three numbers of workgroups")
     for count in counts:
         if isinstance(count, bool) or not isinstance(count, int | np.integer):
             raise UserError(f"grid {counts} is not made of integers", remedy="give numbers of workgroups")
@@ -114,11 +112,7 @@ def _grid(grid: int | Sequence[int]) -> Grid:
 
 def _threads(kernel: Kernel, threads: int | None, source: object, where: str) -> int:
     if threads is None:
-        return (
-            source.threads_per_workgroup
-            if isinstance(source, Compiled)
-            else kernel.metadata.max_flat_workgroup_size
-        )
+        return source.threads_per_workgroup if isinstance(source, Compiled) else kernel.metadata.max_flat_workgroup_size
     limit = min(kernel.metadata.max_flat_workgroup_size or MAX_WORKGROUP, MAX_WORKGROUP)
     if not 1 <= threads <= limit:
         raise UserError(
@@ -141,9 +135,7 @@ def _pack(
         raise UserError(
             f"kernel {kernel.name} takes {count} arguments, {len(args)} given",
             file=where,
-            remedy="; ".join(
-                _describe(index, arg) for index, arg in enumerate(wanted[: len(wanted) - optional])
-            ),
+            remedy="; ".join(_describe(index, arg) for index, arg in enumerate(wanted[: len(wanted) - optional])),
         )
     types = [t for t in (signature or {}).values() if isinstance(t, str) and t != "constexpr"]
     values: list[bytes] = []
@@ -164,9 +156,7 @@ def _pack(
 def _trailing_scratch(wanted: Sequence[KernelArg]) -> int:
     """How many pointers Triton has appended: two unnamed ones that the source does not mention, or none."""
     last = wanted[-2:]
-    return (
-        2 if len(last) == 2 and all(a.name is None and a.value_kind == "global_buffer" for a in last) else 0
-    )
+    return 2 if len(last) == 2 and all(a.name is None and a.value_kind == "global_buffer" for a in last) else 0
 
 
 def _describe(index: int, arg: KernelArg) -> str:
@@ -177,28 +167,20 @@ def _describe(index: int, arg: KernelArg) -> str:
 
 def _check_array(value: Any, what: str, where: str) -> None:
     if not is_array(value):
-        raise UserError(
-            f"{what} expected, {_kind(value)} given", file=where, remedy="pass an array, or None for null"
-        )
+        raise UserError(f"{what} expected, {_kind(value)} given", file=where, remedy="pass an array, or None for null")
     array = value.numpy() if isinstance(value, Tensor) else value
     if isinstance(array, np.ndarray):
         if array.dtype.hasobject:
-            raise UserError(
-                f"{what}: dtype {array.dtype} has no bytes", file=where, remedy="pass a numeric array"
-            )
+            raise UserError(f"{what}: dtype {array.dtype} has no bytes", file=where, remedy="pass a numeric array")
         if not array.flags.c_contiguous:
-            raise UserError(
-                f"{what}: the array is not contiguous", file=where, remedy="pass np.ascontiguousarray(...)"
-            )
+            raise UserError(f"{what}: the array is not contiguous", file=where, remedy="pass np.ascontiguousarray(...)")
         if not array.flags.writeable:
             raise UserError(f"{what}: the array is read-only", file=where, remedy="pass a copy")
         return
     if getattr(getattr(array, "device", None), "type", "cpu") != "cpu":
         raise UserError(f"{what}: the tensor is on {array.device}", file=where, remedy="pass tensor.cpu()")
     if hasattr(array, "is_contiguous") and not array.is_contiguous():
-        raise UserError(
-            f"{what}: the tensor is not contiguous", file=where, remedy="pass tensor.contiguous()"
-        )
+        raise UserError(f"{what}: the tensor is not contiguous", file=where, remedy="pass tensor.contiguous()")
 
 
 def _scalar(value: Any, arg: KernelArg, triton_name: str | None, what: str, where: str) -> bytes:
@@ -207,9 +189,7 @@ def _scalar(value: Any, arg: KernelArg, triton_name: str | None, what: str, wher
     try:
         packed = _pack_by_type(value, triton_name) if triton_name else _pack_by_size(value, arg.size)
     except UserError as error:
-        raise UserError(
-            f"{what}: {error.what}", file=where, remedy=error.remedy or "pass a smaller value"
-        ) from None
+        raise UserError(f"{what}: {error.what}", file=where, remedy=error.remedy or "pass a smaller value") from None
     if len(packed) != arg.size:
         raise UserError(
             f"{what}: {_kind(value)} has {len(packed)} bytes",

@@ -163,9 +163,7 @@ def _objdump(name: str, *options: str) -> str:
     return done.stdout
 
 
-def _body(
-    kernel: str, symbol: _Symbol, listing: Sequence[str], lines: Mapping[int, str], name: str
-) -> list[str]:
+def _body(kernel: str, symbol: _Symbol, listing: Sequence[str], lines: Mapping[int, str], name: str) -> list[str]:
     """The function in text: its label, instructions up to its size, and labels where a branch goes."""
     prefix = f".L{kernel}_"
     rows = [f"\t.type {kernel},@function", f"{kernel}:"]

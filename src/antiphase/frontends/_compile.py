@@ -156,15 +156,11 @@ def _check_names(
     where = f"kernel {fn.__name__}"
     for name in [*signature, *constants, *divisible]:
         if name not in known:
-            raise UserError(
-                f"{where} has no argument '{name}'", remedy=f"its arguments are {', '.join(known)}"
-            )
+            raise UserError(f"{where} has no argument '{name}'", remedy=f"its arguments are {', '.join(known)}")
     for name in known:
         if name not in signature and name not in constants:
             raise UserError(
                 f"{where}: nothing given for argument '{name}'", remedy="put it in signature or in constexprs"
             )
         if name in signature and name in constants:
-            raise UserError(
-                f"{where}: argument '{name}' is in signature and in constexprs", remedy="choose one"
-            )
+            raise UserError(f"{where}: argument '{name}' is in signature and in constexprs", remedy="choose one")

@@ -143,6 +143,9 @@ class DeviceInterface:
     def default_stream(self, device: Any = None) -> Stream:
         return Stream()
 
+    def set_stream(self, stream: Any) -> None:
+        """There is one stream."""
+
     @contextlib.contextmanager
     def stream(self, stream: Any) -> Iterator[None]:
         yield

@@ -33,9 +33,7 @@ class Utils:
     def get_device_properties(self, device: int) -> dict[str, Any]:
         return dict(self._properties)
 
-    def load_binary(
-        self, name: str, binary: bytes, shared: int, device: int
-    ) -> tuple[None, str, int, int, int]:
+    def load_binary(self, name: str, binary: bytes, shared: int, device: int) -> tuple[None, str, int, int, int]:
         """Module, function, VGPRs, VGPR spills, work-items a workgroup may have.
 
         There is no module, so that Triton does not unload one through whichever driver is active by then.
@@ -124,9 +122,7 @@ class AntiphaseDriver(DriverBase):
         return args
 
 
-def time_one_run(
-    fn: Callable[[], Any], *_: Any, quantiles: Any = None, return_mode: str = "mean", **__: Any
-) -> Any:
+def time_one_run(fn: Callable[[], Any], *_: Any, quantiles: Any = None, return_mode: str = "mean", **__: Any) -> Any:
     """Stands in for `triton.testing.do_bench`: host milliseconds of one run after one to compile."""
     fn()
     start = time.perf_counter()

@@ -73,9 +73,7 @@ def explicit_args(kernel: Kernel) -> list[KernelArg]:
     return [arg for arg in kernel.metadata.args if not arg.value_kind.startswith("hidden_")]
 
 
-def build_kernarg(
-    kernel: Kernel, values: Sequence[bytes], grid: Grid, threads: int, dynamic_lds: int
-) -> bytes:
+def build_kernarg(kernel: Kernel, values: Sequence[bytes], grid: Grid, threads: int, dynamic_lds: int) -> bytes:
     """The kernel argument block: `values` in the order of `explicit_args`, hidden arguments filled in.
 
     Arguments after the last value are zero. Workgroups are `threads` x 1 x 1. The hidden arguments and their

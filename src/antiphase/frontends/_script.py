@@ -59,6 +59,7 @@ def triton_on_cpu(target: str, options: RunOptions | None = None) -> Iterator[Se
     import triton.testing
     from triton.runtime import driver
 
+    from antiphase.frontends._blas import hipblas_by_torch
     from antiphase.frontends._driver import AntiphaseDriver, Session, time_one_run
     from antiphase.frontends._torch import cuda_on_cpu
 
@@ -68,7 +69,7 @@ def triton_on_cpu(target: str, options: RunOptions | None = None) -> Iterator[Se
     driver.set_active(ours)
     triton.testing.do_bench = triton.testing.do_bench_cudagraph = time_one_run
     try:
-        with cuda_on_cpu(ours.device_interface, session.exposed.add):
+        with hipblas_by_torch(), cuda_on_cpu(ours.device_interface, session.exposed.add):
             yield session
     finally:
         triton.testing.do_bench, triton.testing.do_bench_cudagraph = benches

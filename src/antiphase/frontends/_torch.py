@@ -4,7 +4,12 @@ While `cuda_on_cpu` is active
 - a torch function mode turns the device 'cuda' or 'hip' into 'cpu' in every call of torch (factories, `.to`,
   `.cuda()`), and answers True to `tensor.is_cuda`; a tensor's `.device` stays the truth, cpu;
 - the functions of torch.cuda that host code of kernels calls (is_available, synchronize, Event, ...) are
-  those of `DeviceInterface`; torch.version.hip is set, as it is on a machine with an AMD GPU.
+  those of `DeviceInterface`; torch.version.hip is set, as it is on a machine with an AMD GPU;
+- torch.cpu has those functions too, where it lacks them: the driver names 'cpu' as its torch device, and
+  scripts look up `getattr(torch, device.type)`;
+- layer_norm of half-precision tensors is computed in float32 and rounded once, as torch does on a GPU
+  (at::acc_type): on the CPU its backward pass (measured: torch 2.13.0) sums rows in the half type, which is
+  coarser than the tolerances that kernels are compared with.
 Not covered: classes that take a device in their constructor without passing through a torch function, such as
 torch.Generator(device='cuda').
 """
@@ -38,6 +43,8 @@ def cuda_on_cpu(interface: DeviceInterface, on_data_ptr: Callable[[Any], None]) 
     with contextlib.ExitStack() as stack:
         for name in _NAMES:
             stack.enter_context(_replaced(torch.cuda, name, getattr(interface, name)))
+            if not hasattr(torch.cpu, name):
+                stack.enter_context(_replaced(torch.cpu, name, getattr(interface, name)))
         stack.enter_context(_replaced(torch.version, "hip", "0.0.0"))
         stack.enter_context(_mode(torch, on_data_ptr))
         yield
@@ -45,12 +52,16 @@ def cuda_on_cpu(interface: DeviceInterface, on_data_ptr: Callable[[Any], None]) 
 
 @contextlib.contextmanager
 def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
-    before = getattr(owner, name)
+    missing = object()
+    before = getattr(owner, name, missing)
     setattr(owner, name, value)
     try:
         yield
     finally:
-        setattr(owner, name, before)
+        if before is missing:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, before)
 
 
 def _mode(torch: Any, on_data_ptr: Callable[[Any], None]) -> Any:
@@ -64,6 +75,11 @@ def _mode(torch: Any, on_data_ptr: Callable[[Any], None]) -> Any:
             return cpu
         return cpu if isinstance(value, str) and value.split(":")[0] in _GPU else value
 
+    halves = (torch.float16, torch.bfloat16)
+
+    def widened(value: Any) -> Any:
+        return value.float() if isinstance(value, torch.Tensor) else value
+
     class CudaOnCpu(TorchFunctionMode):  # pyright: ignore[reportUntypedBaseClass]
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if func is torch.Tensor.cuda:
@@ -74,7 +90,11 @@ def _mode(torch: Any, on_data_ptr: Callable[[Any], None]) -> Any:
                 return mapped(func(*args, **(kwargs or {})))
             if func is torch.Tensor.data_ptr and _asked_by_script(sys._getframe(1)):
                 on_data_ptr(args[0])
-            return func(*map(mapped, args), **{key: mapped(value) for key, value in (kwargs or {}).items()})
+            args, kwargs = list(map(mapped, args)), {key: mapped(value) for key, value in (kwargs or {}).items()}
+            if func is torch.nn.functional.layer_norm and args[0].dtype in halves:
+                wide = {key: widened(value) for key, value in kwargs.items()}
+                return func(*map(widened, args), **wide).to(args[0].dtype)
+            return func(*args, **kwargs)
 
     return CudaOnCpu()
 

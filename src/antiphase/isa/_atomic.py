@@ -44,8 +44,7 @@ def packed_add(half: Type) -> Update:
 
     def add(old: Expr, data: Expr) -> Expr:
         low, high = (
-            ((old >> shift).to(U16).bits(half) + (data >> shift).to(U16).bits(half)).bits(U16)
-            for shift in (0, 16)
+            ((old >> shift).to(U16).bits(half) + (data >> shift).to(U16).bits(half)).bits(U16) for shift in (0, 16)
         )
         return concat(low, high)
 

@@ -71,11 +71,7 @@ def _alu(record: Alu) -> Description:
     if record.mixed:
         words.append(f"A source that op_sel_hi marks is one {record.mixed} half of its register, widened.")
     if record.rest != "zero":
-        high = (
-            "The result goes to the upper half; the lower"
-            if record.rest == "high"
-            else "The rest of the register"
-        )
+        high = "The result goes to the upper half; the lower" if record.rest == "high" else "The rest of the register"
         words.append(f"{high} keeps its old value.")
     if record.saturated is not None:
         words.append("With clamp the integer result saturates.")
@@ -104,9 +100,7 @@ def _alu_formulas(record: Alu, results: list[str], sources: list[str]) -> tuple[
 def _result_names(slots: Sequence[Slot]) -> list[tuple[str, Slot]]:
     written = sum(slot.role in ("operand", "mask") for slot in slots)
     numbers = itertools.count()
-    return [
-        (_IMPLICIT.get(slot.role) or ("D" if written == 1 else f"D{next(numbers)}"), slot) for slot in slots
-    ]
+    return [(_IMPLICIT.get(slot.role) or ("D" if written == 1 else f"D{next(numbers)}"), slot) for slot in slots]
 
 
 def _source_names(slots: Sequence[Slot], results: Sequence[tuple[str, Slot]]) -> list[tuple[str, Slot]]:
@@ -125,9 +119,7 @@ def _source_names(slots: Sequence[Slot], results: Sequence[tuple[str, Slot]]) ->
 def _part(name: str, role: str, slot: Slot) -> Part:
     type_ = "lane mask" if slot.role in ("mask", "vcc") else str(slot.type)
     written = slot.role in ("operand", "mask", "constant", "bitop3")
-    return Part(
-        name.removesuffix("[lane]"), role, type_ + (f" x {slot.count}" if slot.count > 1 else ""), written
-    )
+    return Part(name.removesuffix("[lane]"), role, type_ + (f" x {slot.count}" if slot.count > 1 else ""), written)
 
 
 @describe.register
@@ -155,9 +147,7 @@ def _matrix(record: Matrix) -> Description:
     if record.sparse:
         words.append("A holds two of every four elements along k; the index says which.")
     if record.scaled:
-        words.append(
-            f"Every {record.scale_block} elements along k of A and of B are multiplied by a power of two."
-        )
+        words.append(f"Every {record.scale_block} elements along k of A and of B are multiplied by a power of two.")
     if "f8f6f4" in record.a:
         words.append("Modifiers of the instruction choose the 8-, 6- or 4-bit formats of A and B.")
     words.append("The whole wave takes part; EXEC is ignored.")

@@ -22,9 +22,7 @@ _SPACES = {
 def memory_parts(record: Memory) -> tuple[Part, ...]:
     """Its operands, results first."""
     data = f"{record.bits} bits" + (f" x {record.count}" if record.count > 1 else "")
-    address = (
-        [] if record.access == "clock" or record.by_lane else [Part("address", "source", "address", True)]
-    )
+    address = [] if record.access == "clock" or record.by_lane else [Part("address", "source", "address", True)]
     if record.lanes is not None:
         moved = Part("S0", "source", str(U32), True)
         return (Part("D", "result", str(U32), True), *(address if record.operands else ()), moved)

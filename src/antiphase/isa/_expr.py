@@ -4,7 +4,8 @@ An instruction's meaning is a Python function from source expressions to result 
 data: the machine lowers it to vector code, reports print it, tests evaluate it. Nothing here knows about registers.
 
 Integers carry their signedness in the type, so `a >> b` is arithmetic for i32 and logical for u32, and comparisons and
-conversions follow it. Shift counts are taken modulo the width, as AMD shifters do. Float comparisons are ordered, except `!=`.
+conversions follow it. Shift counts are taken modulo the width, as AMD shifters do. Float comparisons are ordered,
+except `!=`.
 """
 
 from __future__ import annotations
@@ -47,8 +48,6 @@ B1 = Type("b1", "b", 1)
 TYPES: dict[str, Type] = {
     t.name: t for t in (U8, U16, U32, U64, U128, I8, I16, I32, I64, I128, F16, F32, F64, BF16, B1)
 }
-
-
 
 
 class Expr:
@@ -247,7 +246,7 @@ def fetch_lanes(x: Expr, lane: Expr) -> Expr:
 
 
 def scatter_lanes(x: Expr, lane: Expr) -> Expr:
-    """Active lane i sends x to lane[i] modulo the wave size; lanes nothing is sent to get 0, the highest sender wins."""
+    """Active lane i sends x to lane[i] modulo the wave size; the highest sender wins, lanes without one get 0."""
     return Expr("scatter_lanes", x.type, (x, lane))
 
 

@@ -191,9 +191,7 @@ def _scale_double(x: Expr, exponent: Expr) -> Expr:
     """Three factors: the first two exact, or so small that a second rounding cannot go wrong."""
     for _ in range(2):
         # steps of -969 stay 53 bits above the denormals, where a partial product must not round
-        step = select(
-            exponent > 1023, const(I32, 1023), select(exponent < -1022, const(I32, -969), const(I32, 0))
-        )
+        step = select(exponent > 1023, const(I32, 1023), select(exponent < -1022, const(I32, -969), const(I32, 0)))
         x, exponent = x * power_of_two(F64, step), exponent - step
     return x * power_of_two(F64, _within(exponent, -1022, 1023))
 

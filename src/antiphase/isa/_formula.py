@@ -125,11 +125,7 @@ class _Writer:
             return _float_of(nodes[0].attr, node.type.bits), _ATOM
         if node.op == "ne" and children[0] == children[1]:
             return f"is_nan({self._text(children[0])[0]})", _ATOM
-        if (
-            node.op in ("add", "sub", "shl", "lshr", "ashr", "or")
-            and nodes[1].op == "const"
-            and nodes[1].attr == 0
-        ):
+        if node.op in ("add", "sub", "shl", "lshr", "ashr", "or") and nodes[1].op == "const" and nodes[1].attr == 0:
             return None if node.type.is_float else self._text(children[0])
         return None
 

@@ -77,7 +77,7 @@ class Record:
     """What is common to all instructions.
 
     targets: processors that have it (None: every target antiphase knows). status: 'exact' computes what the manual
-    states, 'modelled' differs from hardware in rounding or detail that the note names. cite: where the meaning is stated.
+    states, 'modelled' differs from hardware in rounding or detail that the note names. cite: where its meaning stands.
     """
 
     name: str
@@ -140,14 +140,14 @@ class Memory(Record):
 
     space: 'global', 'flat', 'scratch', 'buffer', 'ds' or 'smem'; 'tensor' for transfers by descriptor, 'direct' for LDS
     direct loads.
-    access: 'load', 'store', 'atomic', 'append' (a counter that moves by the number of active lanes), 'cache' (caches and
-    prefetching, no data) or 'clock' (a counter, no address).
+    access: 'load', 'store', 'atomic', 'append' (a counter that moves by the number of active lanes), 'cache' (caches,
+    prefetching: no data) or 'clock' (a counter, no address).
     bits: contiguous bits moved per lane and place, 128 for dwordx4.
     count: places; ds_read2 has two, with an offset each in units of `spacing` bytes.
     extend: how a sub-dword load fills its register: 'zero', 'sign', 'low' or 'high' half kept beside the old other
     half; for stores 'high' takes the upper half.
     type: element of an atomic; of a sub-dword load, its sign extends it.
-    update: for atomics, (old, data...) -> new value, all of `type`, data in operand order; 'append' gets the lane count.
+    update: for atomics, (old, data...) -> new value, all of `type`, data as operands; 'append' gets the lane count.
     operands: data operands; a register tuple of a flat or buffer atomic splits into that many.
     returns: an atomic that always writes the old value.
     transpose: how a transposing load exchanges elements between lanes after reading.
@@ -293,9 +293,7 @@ def matrix(names: str, shape: Sequence[int], types: str, *, cite: str, **fields:
     """Register a matrix instruction: shape (M, N, K) or (M, N, K, blocks), types "a b acc"."""
     a, b, acc = types.split()
     m, n, k, *blocks = shape
-    REGISTRY.add(
-        names, Matrix, m=m, n=n, k=k, blocks=(blocks or [1])[0], a=a, b=b, acc=acc, cite=cite, **fields
-    )
+    REGISTRY.add(names, Matrix, m=m, n=n, k=k, blocks=(blocks or [1])[0], a=a, b=b, acc=acc, cite=cite, **fields)
 
 
 def control(names: str, action: str, condition: str = "", *, cite: str, **fields: object) -> None:

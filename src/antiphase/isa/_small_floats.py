@@ -51,10 +51,8 @@ def encode(x: Expr, name: str, random: Expr | None = None) -> Expr:
     hidden = (size & ((1 << layout.fraction) - 1)) | (1 << layout.fraction)
     kept = select(tiny, hidden, size - ((layout.bias - form.bias) << layout.fraction))
     unit = const(wide, 1) << shift
-    if random is None:
-        kept = kept + ((unit >> 1) - 1) + ((kept >> shift) & 1)
-    else:
-        kept = kept + _aligned(random, wide, shift)
+    up = (unit >> 1) - 1 + ((kept >> shift) & 1) if random is None else _aligned(random, wide, shift)
+    kept = kept + up
     code = (kept >> shift).to(U32)
     return _special(x, select(exponent_field(x) == 0, const(U32, 0), code), form)
 
@@ -69,10 +67,9 @@ def _special(x: Expr, code: Expr, form: SmallFloat) -> Expr:
     """Overflow, infinity, NaN and the sign. With MODE.fp16_ovfl an overflow stops at the largest value."""
     codes = codes_of(form)
     largest = const(U32, codes.largest)
-    if codes.beyond is not None:
-        over = select(mode("fp16_ovfl"), largest, const(U32, codes.beyond))
-    else:
-        over = largest
+    # formats without a code beyond the largest value always stop there
+    beyond = codes.largest if codes.beyond is None else codes.beyond
+    over = select(mode("fp16_ovfl"), largest, const(U32, beyond))
     code = select(code > codes.largest, over, code)
     signed = select(negative(x), code | codes.sign, code)
     if form.special == "fnuz":

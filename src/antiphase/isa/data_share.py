@@ -21,7 +21,7 @@ from antiphase.isa._expr import (
     scatter_lanes,
     select,
 )
-from antiphase.isa._families import GFX9, GFX11, GFX12, GFX950, GFX1250
+from antiphase.isa._families import GFX9, GFX11, GFX12, GFX950, GFX1250, RDNA4, WAVE32
 from antiphase.isa._record import memory
 from antiphase.isa._transpose import CDNA4_TRANSPOSES, WMMA_TRANSPOSES
 
@@ -62,7 +62,12 @@ for bits, element in ((64, 16), (64, 8), (64, 4), (96, 6)):
     cite = "AMD CDNA4 ISA, chapter 11 (LDS transpose loads)"
     load(f"ds_read_b{bits}_tr_b{element}", bits=bits, transpose=CDNA4_TRANSPOSES[element], targets=GFX950, cite=cite)
 for bits, element in ((128, 16), (64, 8), (64, 4), (96, 6)):
-    fields: dict[str, Any] = {"bits": bits, "transpose": WMMA_TRANSPOSES[element], "whole_wave": True, "targets": GFX1250}
+    fields: dict[str, Any] = {
+        "bits": bits,
+        "transpose": WMMA_TRANSPOSES[element],
+        "whole_wave": True,
+        "targets": GFX1250,
+    }
     load(f"ds_load_tr{element}_b{bits}", cite="AMD CDNA5 ISA 11.2.4", **fields, **transpose_status(element))
 
 load("ds_read_addtid_b32 ds_load_addtid_b32", by_lane=True)
@@ -71,7 +76,7 @@ memory("ds_append", "ds", "append", update=lambda old, lanes: old + lanes, cite=
 memory("ds_consume", "ds", "append", update=lambda old, lanes: old - lanes, cite=CITE)
 memory("ds_nop", "ds", "cache", cite=CITE)
 memory("lds_direct_load", "direct", "load", targets=GFX11, cite="AMD RDNA3 ISA 12.4")
-memory("ds_direct_load", "direct", "load", targets=GFX12 - GFX1250, cite="AMD RDNA4 ISA 12.4")
+memory("ds_direct_load lds_direct_load", "direct", "load", targets=RDNA4, cite="AMD RDNA4 ISA 12.4")
 
 
 def plain_and_returning(names: str, plain: bool = True, **fields: Any) -> None:
@@ -88,26 +93,25 @@ for bits, types in WIDTHS.items():
         name = {"wrxchg": f"ds_wrxchg_b{bits} ds_storexchg_b{bits}"}.get(a.ds, f"ds_{a.ds}_{a.kind}{bits}")
         update, operands = a.update, a.operands
         if a.ds == "cmpst":
-            plain_and_returning(f"ds_cmpstore_b{bits}", bits=bits, type=types["b"], update=update, operands=2)
+            for kind, targets in (("b", WAVE32), ("f", GFX11)):
+                fields = {"bits": bits, "type": types[kind], "update": update, "operands": 2, "targets": targets}
+                plain_and_returning(f"ds_cmpstore_{kind}{bits}", **fields)
             # the compare value is the first operand here, the second everywhere else
             update = functools.partial(lambda old, compare, new, swap: swap(old, new, compare), swap=a.update)
-        plain_and_returning(
-            name, a.ds != "wrxchg", bits=bits, type=types[a.kind], update=update, operands=operands
-        )
+        fields = {"bits": bits, "type": types[a.kind], "update": update, "operands": operands}
+        plain_and_returning(name, a.ds != "wrxchg", targets=GFX9 if a.ds == "cmpst" else None, **fields)
     for name, update in FLOAT.items():
-        targets = GFX12 if name.endswith("_num") else None
+        targets = GFX12 if name.endswith("_num") else GFX9 | GFX1250 if (name, bits) == ("add", 64) else None
         plain_and_returning(f"ds_{name}_f{bits}", bits=bits, type=types["f"], update=update, targets=targets)
     plain_and_returning(
-        f"ds_cmpst_f{bits}", bits=bits, type=types["f"], operands=2,
+        f"ds_cmpst_f{bits}", bits=bits, type=types["f"], operands=2, targets=GFX9,
         update=lambda old, compare, new: select(old == compare, new, old),
     )  # fmt: skip
 for half, update in PACKED.items():
     plain_and_returning(f"ds_pk_add_{half}", update=update, targets=GFX9 | GFX12)
 for name, update in SUBTRACT.items():
     plain_and_returning(f"ds_{name}_u32", update=update, targets=GFX12)
-plain_and_returning(
-    "ds_wrap_b32", False, operands=2, update=lambda old, a, b: select(old >= a, old - a, old + b)
-)
+plain_and_returning("ds_wrap_b32", False, operands=2, update=lambda old, a, b: select(old >= a, old - a, old + b))
 
 
 def swizzle(value: Expr, offset: int) -> Expr:

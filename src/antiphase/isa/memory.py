@@ -14,7 +14,8 @@ from ._atomic import FLOAT, INTEGER, PACKED, SUBTRACT, WIDTHS, swap_if_equal
 CITE = "AMD Instinct MI300 CDNA3 ISA, chapters 9-10 and 12.14 (MUBUF), 12.16 (FLAT); AMD RDNA3 ISA 10-11, RDNA4 ISA 11"
 CDNA5 = "AMD CDNA5 ISA, chapter 10; LLVM AMDGPUUsage, gfx1250"
 
-memory("buffer_inv buffer_wbl2 buffer_gl0_inv buffer_gl1_inv", "buffer", "cache", cite=CITE)
+memory("buffer_inv buffer_wbl2", "buffer", "cache", targets=GFX9, cite=CITE)
+memory("buffer_gl0_inv buffer_gl1_inv", "buffer", "cache", targets=GFX11, cite=CITE)
 memory("global_inv global_wb global_wbinv", "global", "cache", targets=GFX12, cite=CITE)
 memory("global_prefetch_b8 flat_prefetch_b8", "global", "cache", targets=GFX1250, cite=CDNA5)
 
@@ -55,16 +56,14 @@ def loads_to_lds(space: str) -> None:
     """CDNA loads whose data goes to LDS; buffer loads say so with the `lds` modifier instead."""
     for names, type_ in SUB_DWORD.items():
         name, extend = f"{space}_load_lds_{names.split()[0]}", "sign" if type_.kind == "i" else "zero"
-        memory(
-            name, space, "load", bits=type_.bits, type=type_, extend=extend, to_lds=True, targets=GFX9, cite=CITE
-        )
+        memory(name, space, "load", bits=type_.bits, type=type_, extend=extend, to_lds=True, targets=GFX9, cite=CITE)
     for n, targets in ((1, GFX9), (3, GFX950), (4, GFX950)):
         name = f"{space}_load_lds_{DWORDS[n].split()[0]}"
         memory(name, space, "load", bits=32 * n, to_lds=True, targets=targets, cite=CITE)
 
 
 def transfers() -> None:
-    """gfx1250: between memory and LDS without registers, each lane its own LDS address; and loads for a whole cluster."""
+    """gfx1250: between memory and LDS without registers, each lane its own LDS address; loads for a whole cluster."""
     for bits in (8, 32, 64, 128):
         fields: dict[str, Any] = {
             "bits": bits, "type": U8 if bits == 8 else U32, "to_lds": True, "asynchronous": True, "targets": GFX1250,
@@ -91,8 +90,9 @@ def transposing() -> None:
         (4, 64, "tr4_b64", GFX1250),
     ):  # fmt: skip
         memory(
-            named("global_load_", names), "global", "load", bits=bits, transpose=WMMA_TRANSPOSES[element], whole_wave=True,
-            targets=targets, cite="AMD RDNA4 ISA 11.6.2; AMD CDNA5 ISA 10.9", **transpose_status(element),
+            named("global_load_", names), "global", "load", bits=bits, transpose=WMMA_TRANSPOSES[element],
+            whole_wave=True, targets=targets, cite="AMD RDNA4 ISA 11.6.2; AMD CDNA5 ISA 10.9",
+            **transpose_status(element),
         )  # fmt: skip
 
 
@@ -115,29 +115,34 @@ def atomics(space: str) -> None:
             fields = {"bits": bits, "type": types[a.kind], "update": a.update, "operands": a.operands}
             memory(names, space, "atomic", cite=CITE, **fields)
         for name, update in FLOAT.items():
-            fields = {"bits": bits, "type": types["f"], "update": update, "targets": float_targets(name, bits)}
-            memory(f"{prefix}{name}_f{bits}", space, "atomic", cite=CITE, **fields)
+            for targets, names in float_names(name, bits):
+                fields = {"bits": bits, "type": types["f"], "update": update, "targets": targets}
+                memory(named(prefix, names), space, "atomic", cite=CITE, **fields)
     memory(
-        f"{prefix}cmpswap_f32", space, "atomic", type=WIDTHS[32]["f"], update=swap_if_equal, operands=2,
+        named(prefix, "cmpswap_f32 fcmpswap"), space, "atomic", type=WIDTHS[32]["f"], update=swap_if_equal, operands=2,
         targets=GFX11, cite=CITE,
     )  # fmt: skip
-    for name, update in SUBTRACT.items():
-        memory(f"{prefix}{name}_u32", space, "atomic", update=update, targets=GFX12, cite=CITE)
-    # what GFX11 calls csub
-    memory(f"{prefix}csub_u32", space, "atomic", update=SUBTRACT["sub_clamp"], targets=GFX11, cite=CITE)
+    for names, targets, update in (
+        ("csub_u32 csub", GFX11, "sub_clamp"), ("sub_clamp_u32 csub_u32 csub", GFX12, "sub_clamp"),
+        ("cond_sub_u32", GFX12, "cond_sub"),
+    ):  # fmt: skip
+        memory(named(prefix, names), space, "atomic", update=SUBTRACT[update], targets=targets, cite=CITE)
     for half, update in PACKED.items():
         targets = GFX950 | GFX12 if (space, half) == ("buffer", "bf16") else GFX9 | GFX12
         name = f"{prefix}pk_add_{half}"
         memory(name, space, "atomic", type=U32, update=update, targets=targets, cite=CITE)
 
 
-def float_targets(name: str, bits: int) -> frozenset[str]:
-    """CDNA has no f32 minimum and maximum outside LDS, RDNA no f64 at all."""
-    if name.endswith("_num"):
-        return GFX12 if bits == 32 else GFX1250
+def float_names(name: str, bits: int) -> list[tuple[frozenset[str], str]]:
+    """Who has a float atomic, and its names there. CDNA has no f32 minimum and maximum outside LDS, RDNA no f64 at
+    all; GFX12 computes minima by the IEEE rule and takes older names for them."""
+    plain = f"{name}_f{bits}"
     if name == "add":
-        return GFX9 | GFX11 | GFX12 if bits == 32 else GFX9 | GFX1250
-    return GFX11 if bits == 32 else GFX9
+        return [(GFX9 | GFX11 | GFX12 if bits == 32 else GFX9 | GFX1250, plain)]
+    if name.endswith("_num"):
+        older = name.removesuffix("_num")
+        return [(GFX12, f"{plain} {older}_f32 f{older}")] if bits == 32 else [(GFX1250, f"{plain} {older}_f64")]
+    return [(GFX11, f"{plain} f{name}")] if bits == 32 else [(GFX9, plain)]
 
 
 for space in ("global", "flat", "scratch", "buffer"):
@@ -146,7 +151,7 @@ for space in ("global", "scratch"):
     loads_to_lds(space)
 for space in ("global", "flat", "buffer"):
     atomics(space)
-memory("global_load_addtid_b32", "global", "load", by_lane=True, cite=CITE)
-memory("global_store_addtid_b32", "global", "store", by_lane=True, cite=CITE)
+memory("global_load_addtid_b32 global_load_dword_addtid", "global", "load", by_lane=True, cite=CITE)
+memory("global_store_addtid_b32 global_store_dword_addtid", "global", "store", by_lane=True, cite=CITE)
 transfers()
 transposing()

@@ -20,6 +20,7 @@ from antiphase.isa._expr import (
     lane_id,
     select,
     shuffle,
+    wave_size,
 )  # fmt: skip
 from antiphase.isa._families import GFX12, GFX1250, WAVE32
 from antiphase.isa._record import valu
@@ -71,8 +72,8 @@ for name, other_row in (("16", 0), ("x16", 16)):
 
 valu(
     "v_permlane64_b32",
-    "u32 -> u32",
-    lambda value: shuffle(value, [i ^ 32 for i in range(64)]),  # a wave of 32 lanes keeps its own
+    "u32 d:u32 -> u32",
+    lambda value, old: select(wave_size() == 64, shuffle(value, [i ^ 32 for i in range(64)]), old),
     targets=WAVE32,
     cite="AMD RDNA3 ISA (15-Aug-2023), chapter 16.8 (V_PERMLANE64_B32)",
 )

@@ -118,12 +118,8 @@ for width, t in ((32, "u32"), (64, "u64")):
         f"{t} -> i32",
         lambda a: select(a == 0, const(a.type, -1), clz(a)).to(I32),
     )
-    op(
-        f"s_bcnt1_i32_b{width}", f"{t} -> i32 scc", lambda a: (popcount(a).to(I32), popcount(a) != 0)
-    )
-    op(
-        f"s_bcnt0_i32_b{width}", f"{t} -> i32 scc", lambda a: (popcount(~a).to(I32), popcount(~a) != 0)
-    )
+    op(f"s_bcnt1_i32_b{width}", f"{t} -> i32 scc", lambda a: (popcount(a).to(I32), popcount(a) != 0))
+    op(f"s_bcnt0_i32_b{width}", f"{t} -> i32 scc", lambda a: (popcount(~a).to(I32), popcount(~a) != 0))
     op(f"s_bitset0_b{width}", f"u32 d:{t} -> {t}", lambda n, d: d & ~(const(d.type, 1) << n))
     op(f"s_bitset1_b{width}", f"u32 d:{t} -> {t}", lambda n, d: d | (const(d.type, 1) << n))
     op(f"s_bfm_b{width}", f"u32 u32 -> {t}", lambda n, s, t=t: field_mask(n, s, U32 if t == "u32" else U64))

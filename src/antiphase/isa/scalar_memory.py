@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from antiphase.isa._expr import I8, I16, U8, U16
-from antiphase.isa._families import GFX12
+from antiphase.isa._families import GFX9, GFX12
 from antiphase.isa._record import memory
 
 CITE = "AMD Instinct MI300 CDNA3 ISA, chapter 8 and 12.6 (SMEM); AMD RDNA3 ISA 9, RDNA4 ISA 10"
@@ -17,7 +17,8 @@ for type_ in (U8, I8, U16, I16):
     for kind in ("s_load", "s_buffer_load"):
         name = f"{kind}_{type_}"
         memory(name, "smem", "load", bits=type_.bits, type=type_, extend=extend, targets=GFX12, cite=CITE)
-memory("s_dcache_inv s_dcache_wb s_dcache_inv_vol s_dcache_wb_vol s_gl1_inv", "smem", "cache", cite=CITE)
+memory("s_dcache_inv", "smem", "cache", cite=CITE)
+memory("s_dcache_wb s_dcache_inv_vol s_dcache_wb_vol", "smem", "cache", targets=GFX9, cite=CITE)
 memory(
     "s_prefetch_data s_prefetch_data_pc_rel s_prefetch_inst s_prefetch_inst_pc_rel s_buffer_prefetch_data",
     "smem", "cache", targets=GFX12, cite=CITE,

@@ -101,9 +101,7 @@ for name, low, high in (("i8", -128, 127), ("u8", 0, 255)):
     op(
         f"v_ashr_pk_{name}_i32",
         "i32 i32 u32 -> u16",
-        lambda a, b, n, low=low, high=high: (
-            limit_byte(a >> n, low, high) | (limit_byte(b >> n, low, high) << 8)
-        ),
+        lambda a, b, n, low=low, high=high: limit_byte(a >> n, low, high) | (limit_byte(b >> n, low, high) << 8),
         rest="keep",
         targets=GFX950 | GFX1250,
         cite="AMD CDNA4 ISA, chapter 12 (VOP3)",
@@ -111,7 +109,5 @@ for name, low, high in (("i8", -128, 127), ("u8", 0, 255)):
 op(
     "v_sat_pk_u8_i16",
     "u32 -> u16",
-    lambda a: (
-        limit_byte(a.bits(I32).to(I16), 0, 255) | (limit_byte((a >> 16).to(U16).bits(I16), 0, 255) << 8)
-    ),
+    lambda a: limit_byte(a.bits(I32).to(I16), 0, 255) | (limit_byte((a >> 16).to(U16).bits(I16), 0, 255) << 8),
 )

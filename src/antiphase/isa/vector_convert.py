@@ -126,11 +126,7 @@ def stochastic(x: Expr, random: Expr, dropped: int) -> Expr:
     return select(special, bits, (bits + (random & ((1 << dropped) - 1))) & (0xFFFFFFFF << dropped)).bits(F32)
 
 
-STOCHASTIC = (
-    "adds the low random bits below the kept fraction and truncates; the manual leaves the bits' choice open"
-)
-modelled = functools.partial(
-    valu, targets=GFX950, cite=CDNA4, status="modelled", note=STOCHASTIC, rest="keep"
-)
+STOCHASTIC = "adds the low random bits below the kept fraction and truncates; the manual leaves the bits' choice open"
+modelled = functools.partial(valu, targets=GFX950, cite=CDNA4, status="modelled", note=STOCHASTIC, rest="keep")
 modelled("v_cvt_sr_f16_f32", "f32 u32 -> f16", lambda a, r: to_half_toward_zero(stochastic(a, r, 13)))
 modelled("v_cvt_sr_bf16_f32", "f32 u32 -> bf16", lambda a, r: stochastic(a, r, 16).to(BF16))

@@ -30,9 +30,7 @@ MEASURED = {
     "rdna3": GRID.format(2, " and flushes f32 denormals", "gfx11_dot2.h, measured on gfx1100 and gfx1151"),
     "rdna4": GRID.format(4, "", "gfx12_dot.h, measured on gfx1201"),
 }
-NARROWED = (
-    "As measured there, a 16-bit sum is narrowed after each step, f16 to nearest even, bf16 by truncation. "
-)
+NARROWED = "As measured there, a 16-bit sum is narrowed after each step, f16 to nearest even, bf16 by truncation. "
 UNKNOWN = "The hardware's order and internal width are not documented. "
 SPARSE_ORDER = (
     "The index of an element is in the lane that rocjitsu took from Tensile kernels; ROCm/rocm-systems "

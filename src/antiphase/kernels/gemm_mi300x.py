@@ -34,9 +34,7 @@ HALF_M = gl.constexpr(128)
 HALF_K = gl.constexpr(32)
 
 # Eight waves as 2 x 4; transposed, so that a lane holds, and stores together, four consecutive columns of C.
-ACCUMULATOR = gl.constexpr(
-    AMDMFMALayout(version=3, instr_shape=[16, 16, 16], transposed=True, warps_per_cta=[2, 4])
-)
+ACCUMULATOR = gl.constexpr(AMDMFMALayout(version=3, instr_shape=[16, 16, 16], transposed=True, warps_per_cta=[2, 4]))
 LEFT = gl.constexpr(gl.DotOperandLayout(operand_index=0, parent=ACCUMULATOR.value, k_width=8))
 RIGHT = gl.constexpr(gl.DotOperandLayout(operand_index=1, parent=ACCUMULATOR.value, k_width=8))
 # A row is 128 bytes, all 32 LDS banks: XOR-ing its eight 16-byte chunks by row spreads a column over them.

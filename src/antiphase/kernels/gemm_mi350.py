@@ -41,9 +41,7 @@ HALF = gl.constexpr(128)
 YOUNGER_COPIES = gl.constexpr(5)
 
 # Eight waves as 2 x 4; transposed, so that a lane holds, and stores together, four consecutive columns of C.
-ACCUMULATOR = gl.constexpr(
-    AMDMFMALayout(version=4, instr_shape=[16, 16, 32], transposed=True, warps_per_cta=[2, 4])
-)
+ACCUMULATOR = gl.constexpr(AMDMFMALayout(version=4, instr_shape=[16, 16, 32], transposed=True, warps_per_cta=[2, 4]))
 LEFT_OPERAND = gl.constexpr(gl.DotOperandLayout(operand_index=0, parent=ACCUMULATOR.value, k_width=8))
 RIGHT_OPERAND = gl.constexpr(gl.DotOperandLayout(operand_index=1, parent=ACCUMULATOR.value, k_width=8))
 
@@ -184,12 +182,8 @@ def gemm_mi350(a_ptr, b_ptr, c_ptr, M, N, K, NUM_XCDS: gl.constexpr, GROUP_M: gl
     wait_group(6)
     operands = (_read_rows(lds_top.index(0)), _read_columns(lds_left.index(0)))
     for _ in range(0, k_steps - 2, 2):
-        a_ptr, b_ptr, operands, quadrants = _staged_k_step(
-            0, lds, a_ptr, b_ptr, half, offsets, operands, quadrants
-        )
-        a_ptr, b_ptr, operands, quadrants = _staged_k_step(
-            1, lds, a_ptr, b_ptr, half, offsets, operands, quadrants
-        )
+        a_ptr, b_ptr, operands, quadrants = _staged_k_step(0, lds, a_ptr, b_ptr, half, offsets, operands, quadrants)
+        a_ptr, b_ptr, operands, quadrants = _staged_k_step(1, lds, a_ptr, b_ptr, half, offsets, operands, quadrants)
 
     # Both remaining K-steps are in LDS or on the way; the groups are together again.
     wait_group(0)

@@ -1,8 +1,10 @@
 """The machine: kernels as native code, waves and workgroups, memory, recordings. It judges nothing that it runs."""
 
 from antiphase.machine._launch import Execution, run
+from antiphase.machine._operation import returns_old
 from antiphase.machine._refusal import refusal
+from antiphase.machine._waits import waits
 from antiphase.machine.memory import Allocation, Fault, Memory
 from antiphase.machine.recording import Recording, WaveTrace
 
-__all__ = ["Allocation", "Execution", "Fault", "Memory", "Recording", "WaveTrace", "refusal", "run"]
+__all__ = ["Allocation", "Execution", "Fault", "Memory", "Recording", "WaveTrace", "refusal", "returns_old", "run", "waits"]

@@ -6,9 +6,28 @@ from dataclasses import dataclass, replace
 
 from antiphase.asm import FloatImm, Instruction, Modified, Operand, Reg, Special
 from antiphase.errors import Unsupported
-from antiphase.isa import B1, BF16, F16, F32, I8, I16, IMPLICIT, MODIFIERS, U8, U16, U32, Alu, Expr, Slot, Type, generation, size
+from antiphase.isa import (
+    B1,
+    BF16,
+    F16,
+    F32,
+    I8,
+    I16,
+    IMPLICIT,
+    MODIFIERS,
+    U8,
+    U16,
+    U32,
+    Alu,
+    Expr,
+    Slot,
+    Type,
+    generation,
+    size,
+)
 from antiphase.machine import _dpp
-from antiphase.machine._context import TYPE_OF_BITS, Context, float_bits
+from antiphase.machine._context import TYPE_OF_BITS, Context, constant_bits
+from antiphase.machine._inline import as_encoded
 from antiphase.machine._lower import FloatMode, Lowering, Value
 from antiphase.machine._outline import call_outlined
 
@@ -36,7 +55,8 @@ def bind(instruction: Instruction, record: Alu) -> Bound:
         raise Unsupported(f"{len(rest)} operands where {record.name} takes {wanted}")
     results = tuple(rest.pop(0) if slot.role in named else None for slot in signature.results)
     sources = tuple(rest.pop(0) if slot.role in named else None for slot in signature.sources)
-    return Bound(results, sources)
+    encoded = (as_encoded(record, slot, source) for slot, source in zip(signature.sources, sources, strict=True))
+    return Bound(results, tuple(encoded))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +89,10 @@ def _compute(c: Context, record: Alu) -> list[Result]:
     if record.packed:
         value = _packed(c, record, bound)
         return [Result(c.instruction, record, record.signature.results[0], bound.results[0], value)]
+    roles = [slot.role for slot in record.signature.sources]
+    for name in ("neg_lo", "neg_hi"):
+        if name not in roles and _as_bits(c.instruction.modifier(name, 0)):
+            raise Unsupported(f"{name} on {record.name}")
     sources: list[Value] = []
     for i, (slot, operand) in enumerate(zip(record.signature.sources, bound.sources, strict=True)):
         for k in range(slot.count):
@@ -92,11 +116,11 @@ def _results(c: Context, record: Alu) -> tuple[Expr, ...]:
     return record.saturated_results if c.instruction.modifier("clamp") else record.results
 
 
-def _evaluate(
-    c: Context, record: Alu, results: tuple[Expr, ...], sources: list[Value], lanes: int
-) -> list[Value]:
+def _evaluate(c: Context, record: Alu, results: tuple[Expr, ...], sources: list[Value], lanes: int) -> list[Value]:
     seen: set[int] = set()
-    if lanes > 1 and sum(size(r, seen) for r in results) > OUTLINE_ABOVE:
+    # a function of its own gives a value per lane: not for uniform sources, nor for results that are a whole mask
+    uniform = all(s.lanes == 1 for s in sources) or any(s.role in IMPLICIT for s in record.signature.results)
+    if lanes > 1 and not uniform and sum(size(r, seen) for r in results) > OUTLINE_ABOVE:
         return call_outlined(c, record, results, sources)
     lowering = c.lowering(sources, lanes)
     return [lowering.lower(r) for r in results]
@@ -177,7 +201,7 @@ def _halves(c: Context, operand: Operand, type_: Type) -> tuple[Value, Value]:
     inner = operand.operand if isinstance(operand, Modified) else operand
     if type_.bits == 16:
         # an inline float constant is a half in the low half, nothing in the high one
-        constant_bits = isinstance(inner, FloatImm) and Value(str(float_bits(inner.value, 16)), U32, 1)
+        constant_bits = isinstance(inner, FloatImm) and Value(str(constant_bits(inner.value, type_)), U32, 1)
         word = constant_bits or c.read(inner, U32)
         lowering = c.lowering([])
         parts = (word, lowering.binary("lshr", word, Value("16", U32, 1)))
@@ -224,7 +248,10 @@ def _packed(c: Context, record: Alu, bound: Bound) -> tuple[Value, ...]:
     One value of both halves, or two where a half fills a register."""
     slots, operands = record.signature.sources, bound.sources
     low, high = (
-        [_packed_source(c, slot, operand or bound.results[0], i, part) for i, (slot, operand) in enumerate(zip(slots, operands, strict=True))]
+        [
+            _packed_source(c, slot, operand or bound.results[0], i, part)
+            for i, (slot, operand) in enumerate(zip(slots, operands, strict=True))
+        ]
         for part in (0, 1)
     )
     lanes = c.layout.lanes

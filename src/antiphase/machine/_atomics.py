@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 
 from antiphase.isa import Memory, source
-from antiphase.machine import _layout as at
 from antiphase.machine import _faults, _native
+from antiphase.machine import _layout as at
 from antiphase.machine._context import TYPE_OF_BITS
 from antiphase.machine._ir import Function, module
 from antiphase.machine._lower import FloatMode, Lowering, Value
@@ -15,7 +15,7 @@ _loaded: dict[str, _native.Library] = {}
 
 
 def function(record: Memory, mode: FloatMode, lanes: int) -> str:
-    """Name of the function (w, old values or null, mask, instruction, data planes...); compiled when first asked for."""
+    """Name of the function (w, old values or null, mask, instruction, data planes...); compiled when first needed."""
     f = _build(record, mode, lanes)
     name = f"{record.name}_{hashlib.sha256(f.text().encode()).hexdigest()[:16]}"
     if name not in _loaded:
@@ -44,9 +44,7 @@ def _build(record: Memory, mode: FloatMode, lanes: int) -> Function:
         f.label(retry)
         seen = old.get()
         lowering = Lowering(f, 1, mode, [], lambda: "-1")
-        lowering.sources = [
-            lowering.bitcast(Value(v, TYPE_OF_BITS[bits], 1), record.type) for v in (seen, *data)
-        ]
+        lowering.sources = [lowering.bitcast(Value(v, TYPE_OF_BITS[bits], 1), record.type) for v in (seen, *data)]
         new = lowering.bitcast(lowering.lower(update), TYPE_OF_BITS[bits])
         pair = f.let(f"cmpxchg ptr {target}, {word} {seen}, {word} {new.text} seq_cst seq_cst, align {bits // 8}")
         old.set(f.let(f"extractvalue {{ {word}, i1 }} {pair}, 0"))
@@ -73,7 +71,8 @@ def _skip_misaligned(f: Function, record: Memory, lane: str, address: str, next_
         base = f.let(f"ptrtoint ptr {f.load('ptr', f.at('%w', at.LDS))} to i64")
         address = f.let(f"sub i64 {address}, {base}")
     f.call(
-        "void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", str(kind)), ("i64", lane), ("i64", address), ("i64", str(size))
+        "void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", str(kind)), ("i64", lane), ("i64", address),
+        ("i64", str(size)),
     )  # fmt: skip
     f.jump(next_)
     f.label(aligned)

@@ -13,12 +13,19 @@ from antiphase.machine._ir import Function
 
 
 def functions() -> list[Function]:
-    return [_advance(), _signal(), _wait(), _drop(), _init()]
+    return [_advance(), _signal(), _wait(), _drop(), _init(), _join(), _expect(), _state()]
 
 
 def _barrier(f: Function, index: str) -> str:
     wide = f.let(f"zext i32 {index} to i64")
     return f.at(f.load("ptr", f.at("%w", at.BARRIERS)), f.let(f"mul i64 {wide}, {at.BARRIER_BYTES}"))
+
+
+def _not_for_null(f: Function, result: str | None = None) -> None:
+    """Return at once for barrier 0, on which operations other than joining do nothing."""
+    with f.if_(f.let(f"icmp eq i32 %index, {at.NULL_BARRIER}")):
+        f.ret(result)
+        f.label(f.block("unreachable"))
 
 
 def _advance() -> Function:
@@ -37,6 +44,7 @@ def _advance() -> Function:
 def _signal() -> Function:
     """barrier_signal(w, index) -> whether this is the first arrival of the phase."""
     f = Function("barrier_signal", "i1", [("ptr", "w"), ("i32", "index")])
+    _not_for_null(f, "false")
     barrier = _barrier(f, "%index")
     arrived = f.at(barrier, at.BARRIER_ARRIVED)
     before = f.load("i32", arrived)
@@ -49,6 +57,7 @@ def _signal() -> Function:
 def _wait() -> Function:
     """barrier_wait(w, index) -> whether the wave may go on; if not, what it waits for is in its state."""
     f = Function("barrier_wait", "i1", [("ptr", "w"), ("i32", "index")])
+    _not_for_null(f, "true")
     barrier = _barrier(f, "%index")
     phase = f.load("i32", f.at(barrier, at.BARRIER_PHASE))
     seen = f.index("i32", f.at("%w", at.SEEN), "%index", "i32")
@@ -64,6 +73,7 @@ def _wait() -> Function:
 def _drop() -> Function:
     """barrier_drop(w, index): one member fewer, as when a wave ends; the others may be complete by that."""
     f = Function("barrier_drop", "void", [("ptr", "w"), ("i32", "index")])
+    _not_for_null(f)
     barrier = _barrier(f, "%index")
     members = f.at(barrier, at.BARRIER_MEMBERS)
     f.store("i32", f.let(f"sub i32 {f.load('i32', members)}, 1"), members)
@@ -73,10 +83,43 @@ def _drop() -> Function:
 
 
 def _init() -> Function:
-    """barrier_init(w, index, members): a fresh named barrier."""
+    """barrier_init(w, index, members): a fresh named barrier. The one of number 0 stays as it is."""
     f = Function("barrier_init", "void", [("ptr", "w"), ("i32", "index"), ("i32", "members")])
+    _not_for_null(f)
     barrier = _barrier(f, "%index")
     f.store("i32", "%members", f.at(barrier, at.BARRIER_MEMBERS))
     f.store("i32", "0", f.at(barrier, at.BARRIER_ARRIVED))
     f.ret()
+    return f
+
+
+def _join() -> Function:
+    """barrier_join(w, index): waits on named barriers mean this one, from its present phase on."""
+    f = Function("barrier_join", "void", [("ptr", "w"), ("i32", "index")])
+    phase = f.load("i32", f.at(_barrier(f, "%index"), at.BARRIER_PHASE))
+    f.store("i32", phase, f.index("i32", f.at("%w", at.SEEN), "%index", "i32"))
+    f.store("i32", "%index", f.at("%w", at.JOINED))
+    f.ret()
+    return f
+
+
+def _expect() -> Function:
+    """barrier_expect(w, index, members): as many members from now on, unless that is 0."""
+    f = Function("barrier_expect", "void", [("ptr", "w"), ("i32", "index"), ("i32", "members")])
+    _not_for_null(f)
+    with f.if_(f.let("icmp ne i32 %members, 0")):
+        f.store("i32", "%members", f.at(_barrier(f, "%index"), at.BARRIER_MEMBERS))
+    f.ret()
+    return f
+
+
+def _state() -> Function:
+    """barrier_state(w, index) -> arrivals, members and whether there are any, as s_get_barrier_state packs them."""
+    f = Function("barrier_state", "i32", [("ptr", "w"), ("i32", "index")])
+    barrier = _barrier(f, "%index")
+    members = f.load("i32", f.at(barrier, at.BARRIER_MEMBERS))
+    arrived = f.load("i32", f.at(barrier, at.BARRIER_ARRIVED))
+    valid = f.let(f"zext i1 {f.let(f'icmp ne i32 {members}, 0')} to i32")
+    counts = f.let(f"or i32 {f.let(f'shl i32 {members}, 4')}, {f.let(f'shl i32 {arrived}, 16')}")
+    f.ret(f.let(f"or i32 {counts}, {valid}"))
     return f

@@ -5,7 +5,11 @@ from __future__ import annotations
 from antiphase.machine import _layout as at
 from antiphase.machine._addresses import bits, splat
 from antiphase.machine._faults import (
-    FAULT_EXEC, FAULT_LDS, FAULT_SCRATCH, PRIVATE_APERTURE, SHARED_APERTURE,
+    FAULT_EXEC,
+    FAULT_LDS,
+    FAULT_SCRATCH,
+    PRIVATE_APERTURE,
+    SHARED_APERTURE,
 )  # fmt: skip
 from antiphase.machine._ir import Function
 
@@ -95,9 +99,8 @@ def _check_memory(lanes: int) -> Function:
         f.jump(done)
         f.label(missing)
         kind = f.let("trunc i64 %write to i32")
-        f.call(
-            "void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", kind), ("i64", lane), ("i64", address), ("i64", "%size")
-        )  # fmt: skip
+        where = ("i64", lane), ("i64", address), ("i64", "%size")
+        f.call("void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", kind), *where)
         f.jump(done)
         f.label(done)
     f.ret(good.get())
@@ -117,14 +120,15 @@ def _check_window(lanes: int, kind: str) -> Function:
     limit = f.load("i64", f.at("%w", size_at))
     room = f.let(f"sub i64 {limit}, %size")
     fits = f.let(f"icmp sge i64 {room}, 0")
-    inside = f.let(f"select i1 {fits}, i64 {bits(f, f.let(f'icmp ule {longs} {offsets}, {splat(f, room, lanes)}'), lanes)}, i64 0")
+    inside = f.let(
+        f"select i1 {fits}, i64 {bits(f, f.let(f'icmp ule {longs} {offsets}, {splat(f, room, lanes)}'), lanes)}, i64 0"
+    )
     good = f.let(f"and i64 %mask, {inside}")
     number = FAULT_LDS if kind == "lds" else FAULT_SCRATCH
     with f.each_bit(f.let(f"xor i64 %mask, {good}")) as lane:
         address = f.load("i64", f.index("i64", addresses, lane))
-        f.call(
-            "void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", str(number)), ("i64", lane), ("i64", address), ("i64", "%size")
-        )  # fmt: skip
+        where = ("i64", lane), ("i64", address), ("i64", "%size")
+        f.call("void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", str(number)), *where)
     base = splat(f, f.let(f"ptrtoint ptr {f.load('ptr', f.at('%w', base_at))} to i64"), lanes)
     absolute = f.let(f"add {longs} {offsets}, {base}")
     if kind == "scratch":
@@ -136,7 +140,11 @@ def _check_window(lanes: int, kind: str) -> Function:
 
 
 def _check_flat(lanes: int) -> Function:
-    """FLAT: each lane's address says whether it means LDS, private memory or global memory."""
+    """FLAT: each lane's address says whether it means LDS, private memory or global memory.
+
+    A private address of gfx1250 holds the lane it belongs to in bits 56:52 (LLVM AMDGPUUsage, globally addressable
+    scratch); on other targets, which have zeros there, it belongs to the lane that uses it.
+    """
     f = Function(
         "check_flat", "i64",
         [("ptr", "w"), ("i64", "mask"), ("i64", "size"), ("i32", "inst"), ("i64", "write"), ("i64", "end")],
@@ -147,6 +155,8 @@ def _check_flat(lanes: int) -> Function:
         pointer = f.index("i64", addresses, lane)
         address = f.load("i64", pointer)
         offset, aperture = f.let(f"and i64 {address}, 4294967295"), f.let(f"lshr i64 {address}, 32")
+        named = f.let(f"and i64 {f.let(f'lshr i64 {address}, 52')}, 31")
+        owner = f.let(f"select i1 {f.let(f'icmp eq i64 {named}, 0')}, i64 {lane}, i64 {named}")
         fits = f.variable("i1", "false")
         global_, done = f.block("global"), f.block("done")
         for number, base, limit in (
@@ -154,13 +164,14 @@ def _check_flat(lanes: int) -> Function:
             (PRIVATE_APERTURE, at.SCRATCH, at.SCRATCH_SIZE),
         ):
             here, next_ = f.block("window"), f.block("next")
-            f.branch(f.let(f"icmp eq i64 {aperture}, {number}"), here, next_)
+            which = f.let(f"and i64 {aperture}, 1048575") if base == at.SCRATCH else aperture
+            f.branch(f.let(f"icmp eq i64 {which}, {number}"), here, next_)
             f.label(here)
             size = f.load("i64", f.at("%w", limit))
             fits.set(f.let(f"icmp ule i64 {f.let(f'add i64 {offset}, %size')}, {size}"))
             start = f.let(f"ptrtoint ptr {f.load('ptr', f.at('%w', base))} to i64")
             if base == at.SCRATCH:
-                start = f.let(f"add i64 {start}, {f.let(f'mul i64 {lane}, {size}')}")
+                start = f.let(f"add i64 {start}, {f.let(f'mul i64 {owner}, {size}')}")
             f.store("i64", f.let(f"add i64 {start}, {offset}"), pointer)
             f.jump(done)
             f.label(next_)
@@ -173,10 +184,9 @@ def _check_flat(lanes: int) -> Function:
         f.jump(done)
         f.label(done)
         with f.if_not(fits.get()):
-            f.call(
-                "void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", f.let("trunc i64 %write to i32")), ("i64", lane),
-                ("i64", address), ("i64", "%size"),
-            )  # fmt: skip
+            kind = ("i32", f.let("trunc i64 %write to i32"))
+            where = ("i64", lane), ("i64", address), ("i64", "%size")
+            f.call("void", "fault", ("ptr", "%w"), ("i32", "%inst"), kind, *where)
         bit = f.let(f"shl i64 {f.let(f'zext i1 {fits.get()} to i64')}, {lane}")
         good.set(f.let(f"or i64 {good.get()}, {bit}"))
     f.ret(good.get())

@@ -6,19 +6,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from antiphase.machine import _layout as at
+from antiphase.machine._events import LAST_ROW_BYTES
 from antiphase.machine.recording import EVENT_TYPE, WaveTrace
 
-_EVENTS, _ROWS = 4096, 2048
+_EVENTS, _ROWS = 4096, 1024
 
 
 class Collector:
-    """Event buffers of the waves one worker runs. states: waves x bytes, the waves' native state."""
+    """Event buffers of the waves one worker runs.
 
-    def __init__(self, states: NDArray[np.uint8], lanes: int, need: int) -> None:
+    states: waves x bytes, the waves' native state. need: events one block may write. sites: places in the code that
+    record addresses.
+    """
+
+    def __init__(self, states: NDArray[np.uint8], lanes: int, need: int, sites: int) -> None:
         waves = len(states)
         self._states = states
-        self._events = np.zeros((waves, max(_EVENTS, need)), EVENT_TYPE)
-        self._rows = np.zeros((waves, max(_ROWS, 4 * need), lanes), np.uint32)
+        self._events = np.empty((waves, max(_EVENTS, need)), EVENT_TYPE)
+        self._rows = np.empty((waves, max(_ROWS, 4 * need), lanes), np.uint32)
+        self._last = np.zeros((waves, max(1, sites), LAST_ROW_BYTES), np.uint8)
         self._taken: list[list[tuple[NDArray, NDArray]]] = [[] for _ in range(waves)]
 
     def template_words(self, wave: int) -> dict[int, int]:
@@ -27,6 +33,7 @@ class Collector:
         return {
             at.EVENTS: events.ctypes.data, at.EVENTS_END: events.ctypes.data + events.nbytes,
             at.ROWS: rows.ctypes.data, at.ROWS_END: rows.ctypes.data + rows.nbytes,
+            at.LAST_ROWS: self._last[wave].ctypes.data,
         }  # fmt: skip
 
     def take(self, wave: int) -> None:
@@ -37,13 +44,14 @@ class Collector:
         n_rows = (int(words[at.ROWS // 8]) - rows.ctypes.data) // (4 * rows.shape[1])
         self._taken[wave].append((events[:n_events].copy(), rows[:n_rows].copy()))
         words[at.EVENTS // 8], words[at.ROWS // 8] = events.ctypes.data, rows.ctypes.data
+        self._last[wave] = 0
 
     def finish(self, workgroup: int) -> list[WaveTrace]:
         """The traces of a workgroup that has ended; the buffers are ready for the next."""
         traces = []
         for wave, parts in enumerate(self._taken):
             self.take(wave)
-            events, rows = (np.concatenate([p[i] for p in parts]) for i in (0, 1))
+            events, rows = parts[0] if len(parts) == 1 else (np.concatenate([p[i] for p in parts]) for i in (0, 1))
             traces.append(WaveTrace(workgroup, wave, events, rows))
             parts.clear()
         return traces

@@ -9,17 +9,18 @@ from dataclasses import dataclass, field
 
 from antiphase.asm import FloatImm, Imm, Instruction, Modified, Operand, Reg, Special, Symbol
 from antiphase.errors import Unsupported
-from antiphase.isa import B1, F16, F32, F64, U8, U16, U32, U64, U128, Type
+from antiphase.isa import B1, BF16, F16, F32, F64, U8, U16, U32, U64, U128, Type
 from antiphase.machine import _layout as at
+from antiphase.machine._faults import PRIVATE_APERTURE, SHARED_APERTURE
 from antiphase.machine._ir import Function
 from antiphase.machine._layout import Layout
 from antiphase.machine._lower import FloatMode, Lowering, Value
-from antiphase.machine._faults import PRIVATE_APERTURE, SHARED_APERTURE
 
 _CONSTANTS = {
     "null": 0, "src_shared_base": SHARED_APERTURE << 32, "src_private_base": PRIVATE_APERTURE << 32,
     "src_shared_limit": (SHARED_APERTURE << 32) | 0xFFFFFFFF,
     "src_private_limit": (PRIVATE_APERTURE << 32) | 0xFFFFFFFF,
+    "src_flat_scratch_base_lo": PRIVATE_APERTURE << 32, "src_flat_scratch_base_hi": PRIVATE_APERTURE,
 }  # fmt: skip
 _DIFFERENCE = re.compile(r"\(([\w.$]+)-([\w.$]+)\)(&|>>)(\d+)")
 
@@ -31,7 +32,8 @@ PC_STEP = 8
 class Context:
     """Translation state of one function: where code goes, and what is known at this point of the program.
 
-    labels: instruction numbers of the kernel's labels. index: the instruction's number in the kernel. pending: data pointers of the operations it has put in flight.
+    labels: instruction numbers of the kernel's labels. index: the instruction's number in the kernel. pending: data
+    pointers of the operations it has put in flight. sites: places in the code so far that record addresses.
     """
 
     f: Function
@@ -44,6 +46,7 @@ class Context:
     descriptor: Mapping[str, int] = field(default_factory=dict)
     index: int = 0
     pending: list[str] = field(default_factory=list)
+    sites: int = 0
 
     # -- registers ----------------------------------------------------------------------------------------------
 
@@ -215,7 +218,7 @@ def immediate(operand: Imm | FloatImm, type_: Type) -> Value:
     """A literal as an operand of a type: a float literal gives the bits of the float of that width; an integer gives
     its bits (the high half of an f64, which is how a 32-bit literal of a 64-bit float operand is encoded)."""
     if isinstance(operand, FloatImm):
-        bits = float_bits(operand.value, type_.bits)
+        bits = constant_bits(operand.value, type_)
     elif type_ is F64 and not -16 <= operand.value <= 64:
         bits = (operand.value & 0xFFFFFFFF) << 32
     else:
@@ -223,6 +226,11 @@ def immediate(operand: Imm | FloatImm, type_: Type) -> Value:
     if type_ in (F16, F32, F64):
         return Value(_float_constant(bits, type_), type_, 1)
     return Value(str(bits), type_, 1)
+
+
+def constant_bits(value: float, type_: Type) -> int:
+    """Bits of a float literal of a type; a bf16 is an f32's upper half (RDNA 3.5 ISA, 7.5.1)."""
+    return float_bits(value, 32) >> 16 if type_ is BF16 else float_bits(value, type_.bits)
 
 
 def float_bits(value: float, bits: int) -> int:

@@ -102,7 +102,7 @@ def moved(c: Context, value: Value) -> Value:
 
 
 def write(c: Context, reg: Reg, value: Value) -> None:
-    """Write lanes that row_mask and bank_mask enable and, without bound_ctrl, whose source lane exists and is active."""
+    """Write the lanes that row_mask and bank_mask enable and, without bound_ctrl, whose source is an active lane."""
     lanes = _lanes(c)
     lowering = c.lowering([])
     rows, banks = (_mask(c.instruction, name) for name in ("row_mask", "bank_mask"))

@@ -1,6 +1,6 @@
 """State a wave starts with: registers as the kernel descriptor asks for them.
 
-Source: LLVM AMDGPUUsage, "Initial Kernel Execution State" (tables of SGPR and VGPR set-up), "Preloaded Kernel Arguments".
+Source: LLVM AMDGPUUsage, "Initial Kernel Execution State" (SGPR and VGPR set-up), "Preloaded Kernel Arguments".
 """
 
 from __future__ import annotations
@@ -45,9 +45,7 @@ def layout_of(kernel: Kernel, target: str, recording: bool) -> Layout:
     return Layout(kernel.metadata.wavefront_size, max(split, 1), max(0, total - split), counters)
 
 
-def dispatch_packet(
-    threads: int, grid: tuple[int, int, int], kernarg: int, private: int, lds: int
-) -> bytes:
+def dispatch_packet(threads: int, grid: tuple[int, int, int], kernarg: int, private: int, lds: int) -> bytes:
     """The AQL packet that a kernel may read through its dispatch pointer (HSA runtime specification 2.9.6)."""
     return struct.pack(
         "<HHHHHHIIIIIQQQQ", 0, 1, threads, 1, 1, 0, grid[0] * threads, grid[1], grid[2], private, lds, 0, kernarg, 0, 0

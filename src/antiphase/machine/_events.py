@@ -7,6 +7,7 @@ from antiphase.machine._ir import Function
 
 # an event: kind u32, number u32 (block or instruction), EXEC or mask u64, base u64, row u64
 EVENT_BYTES = 32
+LAST_ROW_BYTES = 16
 BLOCK, MEMORY, MEMORY_WIDE, SYNC = range(4)
 """Kinds of events. MEMORY: addresses are base + row; MEMORY_WIDE: two rows, low and high halves of the addresses."""
 
@@ -16,9 +17,7 @@ def functions(lanes: int) -> list[Function]:
 
 
 def _append() -> Function:
-    f = Function(
-        "record", "void", [("ptr", "w"), ("i32", "kind"), ("i32", "number"), ("i64", "exec"), ("i64", "base")]
-    )
+    f = Function("record", "void", [("ptr", "w"), ("i32", "kind"), ("i32", "number"), ("i64", "exec"), ("i64", "base")])
     event = f.load("ptr", f.at("%w", at.EVENTS))
     f.store("i32", "%kind", event)
     f.store("i32", "%number", f.at(event, 4))
@@ -31,37 +30,55 @@ def _append() -> Function:
 
 
 def _record_memory(lanes: int) -> Function:
-    """record_memory(w, instruction, mask): the addresses in the wave as an event, relative to the first lane's."""
-    f = Function("record_memory", "void", [("ptr", "w"), ("i32", "inst"), ("i64", "mask")])
-    longs = f"<{lanes} x i64>"
+    """record_memory(w, instruction, mask, site): the addresses in the wave as an event, relative to the first lane's.
+
+    Most instructions repeat their pattern every time round a loop: a row equal to the site's last one is not written
+    again.
+    """
+    f = Function("record_memory", "void", [("ptr", "w"), ("i32", "inst"), ("i64", "mask"), ("i64", "site")])
+    longs, words = f"<{lanes} x i64>", f"<{lanes} x i32>"
     addresses = f.at("%w", at.ADDRESSES)
     cttz = f.call("i64", "llvm.cttz.i64", ("i64", "%mask"), ("i1", "false"))
     lane = f.let(f"and i64 {cttz}, {lanes - 1}")
     base = f.load("i64", f.index("i64", addresses, lane))
     one = f.let(f"insertelement {longs} poison, i64 {base}, i32 0")
     spread = f.let(f"shufflevector {longs} {one}, {longs} poison, <{lanes} x i32> zeroinitializer")
-    all_ = f.load(longs, addresses, 64)
-    delta = f.let(f"sub {longs} {all_}, {spread}")
-    low = f.let(f"trunc {longs} {delta} to <{lanes} x i32>")
-    back = f.let(f"sext <{lanes} x i32> {low} to {longs}")
-    differs = f.let(f"bitcast <{lanes} x i1> {f.let(f'icmp ne {longs} {back}, {delta}')} to i{lanes}")
-    if lanes < 64:
-        differs = f.let(f"zext i{lanes} {differs} to i64")
-    wide = f.let(f"icmp ne i64 {f.let(f'and i64 {differs}, %mask')}, 0")
-    row = f.load("ptr", f.at("%w", at.ROWS))
-    size = 4 * lanes
+    delta = f.let(f"sub {longs} {f.load(longs, addresses, 64)}, {spread}")
+    low = f.let(f"trunc {longs} {delta} to {words}")
+    back = f.let(f"sext {words} {low} to {longs}")
+    wide = _any(f, f.let(f"icmp ne {longs} {back}, {delta}"), lanes, "%mask")
+    event = f.load("ptr", f.at("%w", at.EVENTS))
     kind = f.let(f"select i1 {wide}, i32 {MEMORY_WIDE}, i32 {MEMORY}")
     f.call("void", "record", ("ptr", "%w"), ("i32", kind), ("i32", "%inst"), ("i64", "%mask"), ("i64", base))
-    f.store(f"<{lanes} x i32>", low, row, 4)
+    last = f.at(f.load("ptr", f.at("%w", at.LAST_ROWS)), f.let(f"mul i64 %site, {LAST_ROW_BYTES}"))
+    previous = f.load("ptr", last)
+    with f.if_(f.let(f"icmp ne ptr {previous}, null")):
+        differs = _any(f, f.let(f"icmp ne {words} {f.load(words, previous, 4)}, {low}"), lanes, "-1")
+        with f.if_not(f.let(f"or i1 {differs}, {wide}")):
+            f.store("i64", f.load("i64", f.at(last, 8)), f.at(event, 24))
+            f.ret()
+            f.label(f.block("unreachable"))
+    row, index = f.load("ptr", f.at("%w", at.ROWS)), f.at("%w", at.ROW_INDEX)
+    size = 4 * lanes
+    f.store(words, low, row, 4)
     with f.if_(wide):
-        high = f.let(f"trunc {longs} {f.let(f'lshr {longs} {delta}, splat (i64 32)')} to <{lanes} x i32>")
-        f.store(f"<{lanes} x i32>", high, f.at(row, size), 4)
+        high = f.let(f"trunc {longs} {f.let(f'lshr {longs} {delta}, splat (i64 32)')} to {words}")
+        f.store(words, high, f.at(row, size), 4)
+    f.store("ptr", row, last)
+    f.store("i64", f.load("i64", index), f.at(last, 8))
     used = f.let(f"select i1 {wide}, i64 2, i64 1")
     f.store("ptr", f.at(row, f.let(f"mul i64 {used}, {size}")), f.at("%w", at.ROWS))
-    index = f.at("%w", at.ROW_INDEX)
     f.store("i64", f.let(f"add i64 {f.load('i64', index)}, {used}"), index)
     f.ret()
     return f
+
+
+def _any(f: Function, predicate: str, lanes: int, mask: str) -> str:
+    """Whether a predicate holds in some lane of a mask."""
+    bits = f.let(f"bitcast <{lanes} x i1> {predicate} to i{lanes}")
+    if lanes < 64:
+        bits = f.let(f"zext i{lanes} {bits} to i64")
+    return f.let(f"icmp ne i64 {f.let(f'and i64 {bits}, {mask}')}, 0")
 
 
 def _room(lanes: int) -> Function:

@@ -23,10 +23,9 @@ def functions() -> list[Function]:
 
 def _fault() -> Function:
     """Note one bad access; counting goes on when the list is full."""
-    f = Function(
-        "fault", "void", [("ptr", "w"), ("i32", "inst"), ("i32", "kind"), ("i64", "lane"), ("i64", "address"), ("i64", "size")],
-        "nounwind noinline cold",
-    )  # fmt: skip
+    where = [("i64", "lane"), ("i64", "address"), ("i64", "size")]
+    params = [("ptr", "w"), ("i32", "inst"), ("i32", "kind"), *where]
+    f = Function("fault", "void", params, "nounwind noinline cold")
     context = f.load("ptr", f.at("%w", at.CONTEXT))
     n = f.let(f"atomicrmw add ptr {f.at(context, FAULT_COUNT)}, i64 1 monotonic")
     with f.if_(f.let(f"icmp ult i64 {n}, {f.load('i64', f.at(context, FAULT_CAPACITY))}")):

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from antiphase import arch
 from antiphase.asm import Kernel, Program
 from antiphase.errors import Deadlock, Incomplete, Unsupported, UserError
-from antiphase.machine import _layout as at
 from antiphase.machine import _faults, _native, _runtime
+from antiphase.machine import _layout as at
 from antiphase.machine import _schedule as worker_at
 from antiphase.machine._collect import Collector
 from antiphase.machine._entry import Entry, dispatch_packet, entry_state, layout_of
@@ -126,7 +126,8 @@ def run(
     workers: host threads (None: one per core). max_instructions: wave-instructions in all, roughly.
     progress: called with (workgroups done, workgroups in all).
     Raises UserError for arguments that do not fit, Unsupported if execution meets something not modelled, Incomplete
-    if the limit is reached, Deadlock if all waves of a workgroup wait for each other. Accesses outside memory's allocations have no effect and are listed in faults.
+    if the limit is reached, Deadlock if all waves of a workgroup wait for each other. Accesses outside memory's
+    allocations have no effect and are listed in faults.
     """
     target = arch.target(program.target)
     chosen = program.kernel(kernel)
@@ -134,7 +135,8 @@ def run(
     layout = layout_of(chosen, program.target, record)
     code = _code(program, chosen, layout)
     job = _Job(
-        program, chosen, layout, code, grid, threads_per_workgroup, lds_bytes, kernarg, memory, max_instructions, progress
+        program, chosen, layout, code, grid, threads_per_workgroup, lds_bytes, kernarg, memory, max_instructions,
+        progress,
     )  # fmt: skip
     total = grid[0] * grid[1] * grid[2]
     count = min(workers or len(os.sched_getaffinity(0)), total)
@@ -148,10 +150,14 @@ def _check(grid: tuple[int, int, int], threads: int, lds: int, target: arch.Targ
     if len(grid) != 3 or any(n < 1 for n in grid):
         raise UserError(f"grid {grid}", file=program.name, remedy="give three sizes of at least 1")
     if not 1 <= threads <= MAX_THREADS:
-        raise UserError(f"{threads} work-items in a workgroup", file=program.name, remedy=f"1 to {MAX_THREADS} are possible")
+        raise UserError(
+            f"{threads} work-items in a workgroup", file=program.name, remedy=f"1 to {MAX_THREADS} are possible"
+        )
     if not 0 <= lds <= target.max_lds_bytes:
         raise UserError(
-            f"{lds} bytes of LDS", file=program.name, remedy=f"a {target.name} workgroup has at most {target.max_lds_bytes}"
+            f"{lds} bytes of LDS",
+            file=program.name,
+            remedy=f"a {target.name} workgroup has at most {target.max_lds_bytes}",
         )
 
 
@@ -279,12 +285,18 @@ class _Worker:
         self.scratch = _aligned(max(64, private * layout.lanes * waves)).reshape(waves, -1)
         self.barriers = np.zeros(at.BARRIER_COUNT * at.BARRIER_BYTES // 4, np.int32)
         self.counts = np.zeros(len(kernel.blocks), np.int64)
-        self.collector = Collector(self.states, layout.lanes, _most_events(kernel)) if layout.recording else None
+        self.collector = self._collector()
         self.template = self._template(entry, private)
         self.worker = np.zeros(worker_at.WORKER_BYTES // 8, np.int64)
         self._fill_worker(entry)
         with job.lock:
             job.counts.append(self.counts)
+
+    def _collector(self) -> Collector | None:
+        job = self.job
+        if not job.layout.recording:
+            return None
+        return Collector(self.states, job.layout.lanes, _most_events(job.kernel), job.code.translation.sites)
 
     def _template(self, entry: Entry, private: int) -> NDArray[np.uint8]:
         template = _aligned(entry.template.size).reshape(entry.template.shape)
@@ -293,7 +305,8 @@ class _Worker:
             words = {
                 at.CONTEXT: self.job.context.ctypes.data, at.COUNTS: self.counts.ctypes.data,
                 at.LDS: self.lds.ctypes.data, at.LDS_SIZE: self.job.lds_bytes,
-                at.BARRIERS: self.barriers.ctypes.data, at.SCRATCH: self.scratch[wave].ctypes.data, at.SCRATCH_SIZE: private,
+                at.BARRIERS: self.barriers.ctypes.data, at.SCRATCH: self.scratch[wave].ctypes.data,
+                at.SCRATCH_SIZE: private,
             }  # fmt: skip
             if self.collector is not None:
                 words.update(self.collector.template_words(wave))

@@ -44,12 +44,13 @@ EVENTS_END = 1168
 ROWS = 1176  # pointer to the next row of addresses
 ROWS_END = 1184
 ROW_INDEX = 1192  # i64, rows written by this wave so far
+LAST_ROWS = 1200  # pointer to what each place in the code recorded last: a row and its index
 QUEUES = 1216  # heads and sizes of the pending queues: per queue i32 head, i32 size; up to 8 queues
 TEMPORARY = 1280  # 4 registers for data that goes straight from memory to memory
 BARRIERS = 2304  # pointer to the workgroup's barriers
 WAIT_ON = 2312  # pointer to the barrier that a wave with STATUS_BARRIER waits for
 WAIT_PHASE = 2320  # i32: it may go on when the barrier's phase differs
-JOINED = 2324  # i32: index of the named barrier joined last
+JOINED = 2324  # i32: index of the named barrier joined last, 0 for none
 SEEN = 2328  # i32 per barrier: the phase this wave has consumed
 VGPRS = 2560
 
@@ -57,11 +58,12 @@ STATUS_RUN, STATUS_BARRIER, STATUS_END, STATUS_BUDGET, STATUS_RECORD, STATUS_TRA
 
 # a barrier: i32 members, arrived, phase; one per index below
 BARRIER_BYTES, BARRIER_MEMBERS, BARRIER_ARRIVED, BARRIER_PHASE = 16, 0, 4, 8
-WORKGROUP_BARRIER, CLUSTER_BARRIER, FIRST_NAMED, BARRIER_COUNT = 0, 1, 2, 18
+# the named ones follow the null barrier, which is number 0
+WORKGROUP_BARRIER, CLUSTER_BARRIER, NULL_BARRIER, BARRIER_COUNT = 0, 1, 2, 19
 
 # a pending operation: header and the data to deliver
 SLOT_KIND, SLOT_DESTINATION, SLOT_DWORDS, SLOT_KEEP, SLOT_MASK, SLOT_DATA = 0, 4, 8, 12, 16, 64
-# of an LDS operation also: places it accesses (0: not followed), bytes a lane and place, lanes per place, whether parked
+# of an LDS operation also: places it accesses (0: not followed), bytes a lane and place, lanes of each, if parked
 SLOT_PLACES, SLOT_SIZE, SLOT_MASKS, SLOT_PARKED = 24, 28, 32, 56
 SLOT_BYTES = 64 + 16 * 256
 QUEUE_SLOTS = 64

@@ -139,8 +139,8 @@ def _append(operation: Operation) -> None:
 
 
 def _direct_load(operation: Operation) -> None:
-    """One value for the whole wave: M0 holds its LDS address in bits 15:0 and its type in 18:16. A quad of lanes gets it
-    if any of the four is active. It counts on expcnt, which has no queue: the value is there at once."""
+    """One value for the whole wave: M0 holds its LDS address in bits 15:0 and its type in 18:16. A quad of lanes gets
+    it if any of the four is active. It counts on expcnt, which has no queue: the value is there at once."""
     c = operation.c
     (result,) = c.instruction.operands
     if c.descriptor.get("workgroup_processor_mode", 1):

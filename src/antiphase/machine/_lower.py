@@ -14,7 +14,7 @@ from antiphase.machine._ir import Function
 class FloatMode:
     """The MODE fields that change results, known when code is translated.
 
-    round32/round64: 0 nearest even, 1 up, 2 down, 3 to zero, for f32 and for f16/f64. denormal32/denormal64: bit 0 keeps
+    round32, round64: 0 nearest even, 1 up, 2 down, 3 to zero; for f32, and for f16/f64. denormal32/64: bit 0 keeps
     input denormals, bit 1 keeps output denormals. Field values as AMDGPUUsage (".amdhsa_float_*") states them.
     """
 
@@ -255,7 +255,7 @@ class Lowering:
 
     def _float_op(self, op: str, args: list[Value]) -> Value:
         if op in _FLOAT_BINARY:
-            return self.binary(_FLOAT_BINARY[op], *args)
+            return self.binary(_FLOAT_BINARY[op], args[0], args[1])
         if op == "fma":
             a, b, c = self._same(*args)
             return self.intrinsic("fma", a, b.text, c.text)

@@ -40,9 +40,7 @@ class _Emitter:
     def __init__(self, record: Matrix, variant: Variant, lanes: int) -> None:
         self.record = record
         names = ["d", "a", "b", "index" if record.sparse else "c", *(("sa", "sb") if record.scaled else ())]
-        self.f = Function(
-            f"{record.name}_{variant.suffix}_{lanes}", "void", [("ptr", name) for name in names]
-        )
+        self.f = Function(f"{record.name}_{variant.suffix}_{lanes}", "void", [("ptr", name) for name in names])
         chosen = index_set(record, variant, lanes)
         operands = fragments(record, lanes, variant.formats(record), variant.half, chosen)
         self.rows = Rows(self.f, record, variant, lanes, operands)

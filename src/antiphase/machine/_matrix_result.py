@@ -44,9 +44,7 @@ class Results:
         for position in range(layout.positions):
             for lane in range(0, self.lanes, self.count):
                 span = slice(lane, lane + self.count)
-                yield Chunk(
-                    position, lane, tuple(a[span, position].tolist()), tuple(b[span, position].tolist())
-                )
+                yield Chunk(position, lane, tuple(a[span, position].tolist()), tuple(b[span, position].tolist()))
 
     def start(self, chunk: Chunk) -> str:
         """The value a sum starts from: C, or zero where products are summed apart from it."""
@@ -79,9 +77,7 @@ class Results:
         else:
             words = Words(self.f, self._accumulator, chunk.lane, self.lanes, self.count)
             bits = words.pair(2 * chunk.position)
-        return Value(
-            self.f.let(f"bitcast <{self.count} x i64> {bits} to <{self.count} x double>"), F64, self.count
-        )
+        return Value(self.f.let(f"bitcast <{self.count} x i64> {bits} to <{self.count} x double>"), F64, self.count)
 
     @property
     def _accumulator(self) -> str:

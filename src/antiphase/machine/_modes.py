@@ -34,7 +34,7 @@ _NUMBERS = {1: "HW_REG_MODE", 20: "HW_REG_XCC_ID"}
 def hardware_register(instruction: Instruction) -> tuple[str, int, int]:
     """Name, first bit and width of an s_setreg / s_getreg operand; a register it has no name for keeps its number.
 
-    The packed form has the register in bits 5:0, the first bit in 10:6, the width less one in 15:11 (CDNA3 ISA, S_GETREG).
+    The packed form: the register in bits 5:0, the first bit in 10:6, the width less one in 15:11 (CDNA3 ISA, S_GETREG).
     """
     operand = instruction.operands[0 if instruction.mnemonic.startswith("s_setreg") else -1]
     if isinstance(operand, Call) and operand.name == "hwreg":

@@ -8,7 +8,22 @@ from antiphase.machine import _layout as at
 from antiphase.machine._ir import Function
 
 DWORDS = {32: 1, 64: 2, 96: 3, 128: 4}
-LOADS = ("u8", "i8", "u16", "i16", "u8_low", "i8_low", "u16_low", "u8_high", "i8_high", "u16_high", "32", "64", "96", "128")
+LOADS = (
+    "u8",
+    "i8",
+    "u16",
+    "i16",
+    "u8_low",
+    "i8_low",
+    "u16_low",
+    "u8_high",
+    "i8_high",
+    "u16_high",
+    "32",
+    "64",
+    "96",
+    "128",
+)
 STORES = ("8", "16", "8_high", "16_high", "32", "64", "96", "128")
 
 
@@ -46,9 +61,7 @@ def _load(name: str, lanes: int) -> Function:
     return f
 
 
-def _for_lanes(
-    f: Function, lanes: int, move: Callable[[str], None], whole: Callable[[], None] | None = None
-) -> None:
+def _for_lanes(f: Function, lanes: int, move: Callable[[str], None], whole: Callable[[], None] | None = None) -> None:
     """Run `move` for the lanes of %mask; for the usual full mask in a plain loop, or `whole` for all lanes at once."""
     full, some, done = f.block("full"), f.block("some"), f.block("done")
     f.branch(f.let(f"icmp eq i64 %mask, {(1 << lanes) - 1 if lanes < 64 else -1}"), full, some)
@@ -95,7 +108,9 @@ def _lane_pointer(f: Function, first: str, lane: int) -> str:
 def _quad_row(f: Function, pointers: list[str]) -> str:
     """Four lanes' 16 bytes side by side in one vector."""
     quads = [f.load("<4 x i32>", p, 1) for p in pointers]
-    halves = [f.let(f"shufflevector <4 x i32> {a}, <4 x i32> {b}, {_order(range(8))}") for a, b in (quads[:2], quads[2:])]
+    halves = [
+        f.let(f"shufflevector <4 x i32> {a}, <4 x i32> {b}, {_order(range(8))}") for a, b in (quads[:2], quads[2:])
+    ]
     return f.let(f"shufflevector <8 x i32> {halves[0]}, <8 x i32> {halves[1]}, {_order(range(16))}")
 
 
@@ -116,10 +131,13 @@ def _transposed(f: Function, rows: list[str]) -> list[str]:
         return f.let(f"shufflevector <16 x i32> {a}, <16 x i32> {b}, {_order(parts)}")
 
     a, b, c, d = rows
-    ab, cd, ab_high, cd_high = unpack(a, b, 1, False), unpack(c, d, 1, False), unpack(a, b, 1, True), unpack(c, d, 1, True)
-    return [
-        unpack(ab, cd, 2, False), unpack(ab, cd, 2, True), unpack(ab_high, cd_high, 2, False), unpack(ab_high, cd_high, 2, True),
-    ]  # fmt: skip
+    ab, cd, ab_high, cd_high = (
+        unpack(a, b, 1, False),
+        unpack(c, d, 1, False),
+        unpack(a, b, 1, True),
+        unpack(c, d, 1, True),
+    )
+    return [unpack(x, y, 2, high) for x, y in ((ab, cd), (ab_high, cd_high)) for high in (False, True)]
 
 
 def _extended(f: Function, name: str, source: str, target: str) -> str:

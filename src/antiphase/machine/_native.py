@@ -36,7 +36,7 @@ def _host() -> tuple[str, str, str]:
 
 def host_vector_lanes() -> int:
     """32-bit lanes in one host vector register."""
-    triple, _, features = _host()
+    features = _host()[2]
     if "+avx512f" in features:
         return 16
     return 8 if "+avx2" in features else 4

@@ -108,7 +108,8 @@ class Operation:
         """Enter an operation without a result; it still counts."""
         if not self.c.recording:
             return ""
-        return [self.pend(at.KIND_NONE, "0", 0, "0", which=which) for which in range(len(self.queues))][0]
+        entries = [self.pend(at.KIND_NONE, "0", 0, "0", which=which) for which in range(len(self.queues))]
+        return entries[0]
 
     def result(self, reg: Operand, place: Place | None = None) -> list[str]:
         """Where a result goes: its registers, or in recording mode the slots that waits will deliver."""
@@ -124,8 +125,7 @@ class Operation:
             masks = [self.c.f.let(f"and i64 {masks[0]}, {others}"), place.lds]
         destination = str(self.c.layout.vector(reg))
         return [
-            self.pend(at.KIND_VGPR, destination, record.dwords, mask, keep, which)
-            for which, mask in enumerate(masks)
+            self.pend(at.KIND_VGPR, destination, record.dwords, mask, keep, which) for which, mask in enumerate(masks)
         ]
 
     # -- checks and data ----------------------------------------------------------------------------------------
@@ -133,14 +133,15 @@ class Operation:
     def note(self, mask: str) -> None:
         """Record the addresses of the lanes of a mask."""
         if self.c.recording:
-            self.c.f.call("void", "record_memory", ("ptr", "%w"), self.inst, ("i64", mask))
+            site = ("i64", str(self.c.sites))
+            self.c.sites += 1
+            self.c.f.call("void", "record_memory", ("ptr", "%w"), self.inst, ("i64", mask), site)
 
     def note_sync(self, base: str = "0") -> None:
         """Record that the instruction was executed; it has no address a lane."""
         if self.c.recording:
-            self.c.f.call(
-                "void", "record", ("ptr", "%w"), ("i32", str(events.SYNC)), self.inst, ("i64", self.c.exec()), ("i64", base)
-            )  # fmt: skip
+            event = ("i32", str(events.SYNC)), self.inst, ("i64", self.c.exec()), ("i64", base)
+            self.c.f.call("void", "record", ("ptr", "%w"), *event)
 
     def checked(self, place: Place) -> str:
         """Record the addresses, then the lanes that may access."""
@@ -170,7 +171,8 @@ class Operation:
         return good
 
     def atomic(self, place: Place, to: str, *data: Operand) -> str:
-        """Read, modify and write one place per lane; the old values go to `to` unless it is null. The lanes that may."""
+        """Read, modify and write one place per lane; the old values go to `to` unless it is null; the lanes
+        that may."""
         c, record = self.c, self.record
         good = self.checked(place)
         sources = []
@@ -188,9 +190,7 @@ class Operation:
     def copy(self, to: str, source: str, dwords: int) -> None:
         """Copy register planes."""
         size = str(dwords * self.c.layout.plane)
-        self.c.f.call(
-            "void", "llvm.memcpy.p0.p0.i64", ("ptr", to), ("ptr", source), ("i64", size), ("i1", "false")
-        )
+        self.c.f.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", to), ("ptr", source), ("i64", size), ("i1", "false"))
 
 
 def load_kind(record: Memory) -> str:

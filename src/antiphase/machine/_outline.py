@@ -1,4 +1,4 @@
-"""Long semantics as functions of their own: compiled once with optimisation, shared by all kernels through the cache."""
+"""Long semantics as functions of their own: compiled once with optimisation, shared by all kernels."""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ def outlined(
     return function, function.name
 
 
-def call_outlined(
-    c: Context, record: Alu, results: Sequence[Expr], sources: Sequence[Value]
-) -> list[Value]:
+def call_outlined(c: Context, record: Alu, results: Sequence[Expr], sources: Sequence[Value]) -> list[Value]:
     """Emit the call of an instruction's function; compiles the function when this process first meets it."""
     lanes = c.layout.lanes
     function, name = outlined(record.name, results, sources, c.mode, lanes)

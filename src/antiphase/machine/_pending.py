@@ -1,7 +1,7 @@
 """Recording mode: loads whose result is not there until a wait covers it.
 
 Each counter has a queue of the operations it counts. An operation's data is read when it issues and kept in its slot;
-the destination holds POISON meanwhile. A wait delivers what it proves complete; a full queue first completes its oldest.
+the destination holds POISON meanwhile. A wait delivers what it proves complete; a full queue completes its oldest.
 
 Order rules (facts: LLVM SIInsertWaitcnts, AMD CDNA3 ISA 4.4): vmcnt completes in issue order; LDS operations on
 lgkmcnt complete in order among themselves; scalar loads in any order, so that only lgkmcnt(0) proves one.
@@ -26,7 +26,9 @@ def _head(f: Function, queue: str) -> str:
 
 def _slot() -> Function:
     """slot(base, queue, i): pointer to the i-th oldest slot; base is the wave's queue memory."""
-    f = Function("slot", "ptr", [("ptr", "w"), ("ptr", "base"), ("i64", "queue"), ("i64", "i")], "nounwind alwaysinline")
+    f = Function(
+        "slot", "ptr", [("ptr", "w"), ("ptr", "base"), ("i64", "queue"), ("i64", "i")], "nounwind alwaysinline"
+    )
     head = f.let(f"zext i32 {f.load('i32', _head(f, '%queue'))} to i64")
     ring = f.let(f"and i64 {f.let(f'add i64 {head}, %i')}, {at.QUEUE_SLOTS - 1}")
     number = f.let(f"add i64 {f.let(f'mul i64 %queue, {at.QUEUE_SLOTS}')}, {ring}")
@@ -39,7 +41,7 @@ def _size(f: Function, queue: str) -> str:
 
 
 def _issue() -> Function:
-    """issue(w, base, queue, capacity): make room for one more operation, completing the oldest if the counter is full."""
+    """issue(w, base, queue, capacity): room for one more operation; a full counter completes its oldest."""
     f = Function("issue", "void", [("ptr", "w"), ("ptr", "base"), ("i64", "queue"), ("i32", "capacity")])
     with f.if_(f.let(f"icmp uge i32 {f.load('i32', _size(f, '%queue'))}, %capacity")):
         f.call("void", "complete", ("ptr", "%w"), ("ptr", "%base"), ("i64", "%queue"), ("i64", "0"))
@@ -64,8 +66,10 @@ def _pend(lanes: int) -> Function:
         "ptr", "slot", ("ptr", "%w"), ("ptr", "%base"), ("i64", "%queue"), ("i64", f.let(f"zext i32 {size} to i64"))
     )
     f.store("i32", f.let(f"add i32 {size}, 1"), _size(f, "%queue"))
-    for offset, name in ((at.SLOT_KIND, "kind"), (at.SLOT_DESTINATION, "destination"), (at.SLOT_DWORDS, "dwords"), (at.SLOT_KEEP, "keep")):  # fmt: skip
-        f.store("i32", f"%{name}", f.at(slot, offset))
+    f.store("i32", "%kind", f.at(slot, at.SLOT_KIND))
+    f.store("i32", "%destination", f.at(slot, at.SLOT_DESTINATION))
+    f.store("i32", "%dwords", f.at(slot, at.SLOT_DWORDS))
+    f.store("i32", "%keep", f.at(slot, at.SLOT_KEEP))
     f.store("i64", "%mask", f.at(slot, at.SLOT_MASK))
     f.store("i32", "0", f.at(slot, at.SLOT_PLACES))
     f.store("i32", "0", f.at(slot, at.SLOT_PARKED))
@@ -148,7 +152,7 @@ def _deliver() -> Function:
 
 
 def _complete() -> Function:
-    """complete(w, base, queue, i): deliver the i-th oldest operation and close the gap, so that the count drops by one."""
+    """complete(w, base, queue, i): deliver the i-th oldest operation and close the gap: the count drops by one."""
     f = Function("complete", "void", [("ptr", "w"), ("ptr", "base"), ("i64", "queue"), ("i64", "i")])
     target = f.call("ptr", "slot", ("ptr", "%w"), ("ptr", "%base"), ("i64", "%queue"), ("i64", "%i"))
     f.call("void", "deliver", ("ptr", "%w"), ("ptr", target))

@@ -1,15 +1,27 @@
 """The native helpers of translated code, as one module a wave size.
 
-A memory instruction is address_*, then check_*, then load, store or an atomic. Between them the addresses lie in the wave
-(ADDRESSES, one i64 a lane) and the lanes that may access are an i64 mask.
+A memory instruction is address_*, then check_*, then load, store or an atomic. Between them the addresses lie in the
+wave (ADDRESSES, one i64 a lane) and the lanes that may access are an i64 mask.
 """
 
 from __future__ import annotations
 
 from antiphase.isa import CDNA4_TRANSPOSES, WMMA_TRANSPOSES
 from antiphase.machine import (
-    _addresses, _barriers, _checks, _events, _exchange, _faults, _in_flight, _lds, _lds_transfer, _moves, _pending,
-    _scalar, _schedule, _tensor,
+    _addresses,
+    _barriers,
+    _checks,
+    _events,
+    _exchange,
+    _faults,
+    _in_flight,
+    _lds,
+    _lds_transfer,
+    _moves,
+    _pending,
+    _scalar,
+    _schedule,
+    _tensor_native,
 )  # fmt: skip
 from antiphase.machine._ir import Function, module
 
@@ -19,7 +31,7 @@ def _functions(lanes: int) -> list[Function]:
     return [
         *_faults.functions(), *_addresses.functions(lanes), *_checks.functions(lanes), *_moves.functions(lanes),
         *(_exchange.native(t, lanes) for t in transposes.values()), *_scalar.functions(), *_lds.functions(lanes),
-        *_lds_transfer.functions(lanes), *_tensor.functions(), *_pending.functions(lanes),
+        *_lds_transfer.functions(lanes), *_tensor_native.functions(), *_pending.functions(lanes),
         *_in_flight.functions(lanes), *_events.functions(lanes), *_barriers.functions(), *_schedule.functions(lanes),
     ]  # fmt: skip
 

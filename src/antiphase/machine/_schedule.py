@@ -1,7 +1,8 @@
 """The native loop that runs workgroups: waves of one group take turns from barrier to barrier on one host thread.
 
 Any order of waves between barriers is a legal one; this takes wave 0 first. A wave that has ended is no longer waited
-for (AMD CDNA ISA, "Work-group barriers"). The host is asked for help through the returned status and the loop resumes where it was.
+for (AMD CDNA ISA, "Work-group barriers"). The host is asked for help through the returned status, and the loop resumes
+where it was.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from antiphase.machine import _layout as at
 from antiphase.machine._ir import Function
 
 # a worker, in bytes: what one host thread runs
-(WAVES, STATES, STRIDE, KERNEL, TEMPLATE, TEMPLATE_BYTES, NEXT, END, ACTIVE, GRID_X, GRID_Y, LDS_FILL, WAVE_AT, ID_X, ID_Y,
- ID_Z, ID_YZ, STOP_EACH, BARRIER_TABLE) = range(0, 19 * 8, 8)  # fmt: skip
+(WAVES, STATES, STRIDE, KERNEL, TEMPLATE, TEMPLATE_BYTES, NEXT, END, ACTIVE, GRID_X, GRID_Y, LDS_FILL, WAVE_AT, ID_X,
+ ID_Y, ID_Z, ID_YZ, STOP_EACH, BARRIER_TABLE) = range(0, 19 * 8, 8)  # fmt: skip
 BUDGET, EPOCH = 208, 216  # i64: instructions until the host is asked; what the clock shows when BUDGET is 0
 WORKER_BYTES = 256
 
@@ -29,7 +30,11 @@ def _start() -> Function:
     number = f.load("i64", f.at("%g", NEXT))
     grid_x, grid_y = f.load("i64", f.at("%g", GRID_X)), f.load("i64", f.at("%g", GRID_Y))
     rest = f.let(f"udiv i64 {number}, {grid_x}")
-    ids = [f.let(f"urem i64 {number}, {grid_x}"), f.let(f"urem i64 {rest}, {grid_y}"), f.let(f"udiv i64 {rest}, {grid_y}")]
+    ids = [
+        f.let(f"urem i64 {number}, {grid_x}"),
+        f.let(f"urem i64 {rest}, {grid_y}"),
+        f.let(f"udiv i64 {rest}, {grid_y}"),
+    ]
     ids = [f.let(f"trunc i64 {i} to i32") for i in ids]
     stride, size = f.load("i64", f.at("%g", STRIDE)), f.load("i64", f.at("%g", TEMPLATE_BYTES))
     states, template = f.load("ptr", f.at("%g", STATES)), f.load("ptr", f.at("%g", TEMPLATE))
@@ -74,7 +79,7 @@ def _group() -> Function:
         status = f.at(w, at.STATUS)
         with f.if_(_runnable(f, w)):
             ran.set("true")
-            # one budget for all waves and workgroups of the thread, so that the host is asked in time whatever their sizes
+            # one budget for all waves and workgroups of the thread: the host is asked in time whatever their sizes
             f.store("i64", f.load("i64", f.at("%g", BUDGET)), f.at(w, at.BUDGET))
             f.store("i64", f.load("i64", f.at("%g", EPOCH)), f.at(w, at.EPOCH))
             result = f.let(f"call i32 {kernel}(ptr {w})")

@@ -11,6 +11,7 @@ from dataclasses import replace
 from antiphase.asm import Imm, Instruction, Kernel, Modified, Operand, Program, Reg
 from antiphase.errors import Unsupported
 from antiphase.isa import Alu, Matrix, Memory, Record, find
+from antiphase.machine._operation import returns_old
 
 # bit positions of the roles in the instruction's immediate
 _SRC0, _SRC1, _SRC2, _DST = 0, 2, 4, 6
@@ -39,7 +40,10 @@ def with_full_numbers(program: Program, kernel: Kernel) -> Kernel:
                 entry[successor] = bits
                 work.append(successor)
             elif entry[successor] != bits:
-                raise Unsupported("a block is reached with two different settings of s_set_vgpr_msb")
+                line = kernel.instructions[kernel.blocks[successor].start].line
+                raise Unsupported(
+                    f"{program.name}:{line}: a block is reached with two different settings of s_set_vgpr_msb"
+                )
     return replace(kernel, instructions=tuple(instructions))
 
 
@@ -72,6 +76,8 @@ def _roles(instruction: Instruction, record: Record) -> list[int]:
     count = len(instruction.operands)
     if isinstance(record, Alu):
         results = sum(slot.role in ("operand", "mask") for slot in record.signature.results)
+        if any(slot.role == "tied2" for slot in record.signature.sources):
+            return [_DST, _SRC0, *sources][:count]  # an exchange: what is written second is the source
         return [_DST] * results + (sources + [_SRC2] * count)[: count - results]
     if isinstance(record, Matrix):
         return [_DST, *sources, *sources][:count]
@@ -83,13 +89,7 @@ def _roles(instruction: Instruction, record: Record) -> list[int]:
 def _memory_roles(instruction: Instruction, record: Memory, count: int) -> list[int]:
     if record.space == "buffer":
         return [_DST, _SRC0] + [_SRC0] * count
-    first_is_result = record.access == "load" or _returns(instruction, record)
+    first_is_result = record.access == "load" or returns_old(instruction, record)
     if record.space == "ds":
         return ([_DST] if first_is_result else []) + [_SRC0, _SRC1, _SRC2]
     return ([_DST] if first_is_result else []) + [_SRC0, _SRC1, _SRC1]
-
-
-def _returns(instruction: Instruction, record: Memory) -> bool:
-    if record.access != "atomic":
-        return False
-    return record.returns or "RETURN" in str(instruction.modifier("th", ""))

@@ -39,6 +39,7 @@ class Memory:
 
     def nearest(self, address: int) -> Allocation | None:
         """The allocation whose end or start lies closest to an address: what a stray access probably meant."""
+
         def distance(a: Allocation) -> int:
             return max(a.address - address, address - (a.address + a.size) + 1, 0)
 
@@ -62,7 +63,8 @@ class Fault:
     """One access that had no effect: outside every allocation, LDS or private memory, or a misaligned atomic.
 
     instruction: index in the kernel. kind: 'read', 'write' (of global memory), 'lds' or 'scratch'. address: byte
-    address, or byte offset in LDS or private memory. size: bytes per lane.
+    address, or byte offset in LDS or private memory. size: bytes per lane. Kind 'exec' is a transposing load with some
+    lanes inactive: its result is undefined, address is EXEC and size 0.
     """
 
     instruction: int

@@ -1,4 +1,4 @@
-"""What a launch did, wave by wave: executed blocks, and the addresses and EXEC of memory, wait and barrier instructions."""
+"""What a launch did, wave by wave: executed blocks; addresses and EXEC of memory, wait and barrier instructions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from antiphase.machine import _events
 
 EVENT_TYPE = np.dtype([("kind", "u4"), ("number", "u4"), ("exec", "u8"), ("base", "u8"), ("row", "u8")])
 """kind: one of the constants below. number: block index for BLOCK, else instruction index. exec: EXEC, for memory the
-lanes that access. base, row: a memory event's addresses are base + rows[row] (MEMORY_WIDE: rows[row + 1] holds bits 63:32)."""
+lanes that access. base, row: a memory event's addresses are base + rows[row] (for MEMORY_WIDE, rows[row + 1] holds bits
+63:32); events with the same pattern of addresses may share a row."""
 
 BLOCK, MEMORY, MEMORY_WIDE, SYNC = _events.BLOCK, _events.MEMORY, _events.MEMORY_WIDE, _events.SYNC
 _FORMAT = 1
@@ -38,7 +39,7 @@ class WaveTrace:
         return self.events["number"][self.events["kind"] == BLOCK]
 
     def memory(self) -> NDArray:
-        """Events of memory instructions. An instruction with two offsets has two, a load to LDS one each for memory and LDS."""
+        """Events of memory instructions. One with two offsets has two, a load to LDS one each for memory and LDS."""
         kind = self.events["kind"]
         return self.events[(kind == MEMORY) | (kind == MEMORY_WIDE)]
 
@@ -110,7 +111,9 @@ class Recording:
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise UserError(f"not a recording: {error}", file=str(path), remedy="record the launch again") from error
         if header.get("format") != _FORMAT:
-            raise UserError(f"recording format {header.get('format')}", file=str(path), remedy="record the launch again")
+            raise UserError(
+                f"recording format {header.get('format')}", file=str(path), remedy="record the launch again"
+            )
         waves, e, r = [], 0, 0
         for workgroup, wave, n_events, n_rows in lengths.tolist():
             waves.append(WaveTrace(workgroup, wave, events[e : e + n_events], rows[r : r + n_rows]))

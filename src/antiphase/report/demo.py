@@ -21,8 +21,7 @@ def as_json(demo: Demo) -> dict[str, Any]:
     """The demonstration as plain data; `timeline` has the stage of both wave groups in each interval."""
     timeline, accuracy, offset = demo.timeline, demo.accuracy, demo.timeline.offset
     names = [
-        [stage_name(interval, demo.gemm.stages) for interval in group]
-        for group in (timeline.group_a, timeline.group_b)
+        [stage_name(interval, demo.gemm.stages) for interval in group] for group in (timeline.group_a, timeline.group_b)
     ]
     return {
         "ok": demo.ok,
@@ -78,10 +77,7 @@ def print_demo(demo: Demo, console: Console) -> None:
     _print_stages(demo, console)
     say("")
     half = len(demo.timeline.waves) // 2
-    say(
-        f"Group A is waves 0-{half - 1}, Group B waves {half}-{2 * half - 1}; "
-        "numbers count their rendezvous\n"
-    )
+    say(f"Group A is waves 0-{half - 1}, Group B waves {half}-{2 * half - 1}; numbers count their rendezvous\n")
     print_stage_strip(demo.timeline, demo.gemm.stages, console)
     say("")
     for line in _offset_lines(demo):

@@ -49,9 +49,7 @@ def print_doctor(diagnosis: Diagnosis, console: Console) -> None:
     machine = diagnosis.machine
     features = " ".join(machine.cpu_features) or "none"
     console.print(f"antiphase {diagnosis.version} on {machine.system}", highlight=False)
-    console.print(
-        f"{escape(machine.cpu)}, {machine.cores} cores, {machine.memory_gib:g} GiB", highlight=False
-    )
+    console.print(f"{escape(machine.cpu)}, {machine.cores} cores, {machine.memory_gib:g} GiB", highlight=False)
     console.print(f"vector features: {features}", highlight=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("piece", "state", "found"):

@@ -24,9 +24,13 @@ def _line(group: FaultGroup) -> str:
     where = f"{loc.file}:{loc.line}" if loc and loc.line else f"{group.program}:{group.instruction.line}"
     times = "once" if group.count == 1 else f"{group.count:,} times"
     x, y, z = first.workgroup
+    if first.kind == "exec":
+        what, place = f"{_ACTIONS['exec']}, {times}", f"EXEC {first.address:#x}"
+    else:
+        what = f"{_ACTIONS[first.kind]}, {times}, without effect"
+        place = f"{first.size} bytes at {_place(group.nearest, first)}"
     return (
-        f"{where}: {group.kernel}: {_ACTIONS[first.kind]}, {times}, without effect, by "
-        f"'{group.instruction.text()}'; first {first.size} bytes at {_place(group.nearest, first)} "
+        f"{where}: {group.kernel}: {what}, by '{group.instruction.text()}'; first {place} "
         f"(workgroup {x},{y},{z}, wave {first.wave}, lane {first.lane})"
     )
 

@@ -58,9 +58,7 @@ def staged_loop(program: Program, kernel: Kernel) -> StagedLoop:
     header, body, barriers = max(found, key=lambda loop: (len(loop[2]), -len(loop[1])), default=none)
     if not barriers:
         raise UserError(f"kernel {kernel.name} has no loop with rendezvous in it", file=program.name)
-    segments = tuple(
-        tuple(_segments(kernel, block, classes, barriers, block.index in body)) for block in kernel.blocks
-    )
+    segments = tuple(tuple(_segments(kernel, block, classes, barriers, block.index in body)) for block in kernel.blocks)
     return StagedLoop(header, barriers, segments)
 
 

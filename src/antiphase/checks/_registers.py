@@ -1,0 +1,147 @@
+"""Which registers an instruction reads and writes, in units that dependence is tracked in.
+
+A unit is half a vector register, since 16-bit results leave the other half alone, or one scalar register.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from antiphase.asm import Instruction, Kernel, Modified, Operand, Reg, RegList, Special
+from antiphase.isa import IMPLICIT, Alu, Control, Matrix, Memory, Record, find
+from antiphase.machine import returns_old
+
+AGPR, SGPR, SCC = 1 << 12, 1 << 13, (1 << 13) + 200
+_SPECIAL = {
+    "vcc": (106, 107), "vcc_lo": (106,), "vcc_hi": (107,), "exec": (126, 127), "exec_lo": (126,), "exec_hi": (127,),
+    "m0": (124,), "flat_scratch": (102, 103), "flat_scratch_lo": (102,), "flat_scratch_hi": (103,),
+    "xnack_mask": (104, 105), "xnack_mask_lo": (104,), "xnack_mask_hi": (105,), "vccz": (106, 107),
+    "execz": (126, 127),
+}  # fmt: skip
+_TTMP = 108
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """Units an instruction reads and writes. results: the written units that a memory operation delivers later."""
+
+    reads: frozenset[int]
+    writes: frozenset[int]
+    results: frozenset[int] = frozenset()
+
+
+NOTHING = Uses(frozenset(), frozenset())
+
+
+def units(operand: Operand | None) -> frozenset[int]:
+    """The units of an operand; none for constants and labels."""
+    if isinstance(operand, Modified):
+        operand = operand.operand
+    if isinstance(operand, RegList):
+        return frozenset().union(*map(units, operand.regs))
+    if isinstance(operand, Special):
+        if operand.name == "scc":
+            return frozenset((SCC,))
+        return frozenset(SGPR + word for word in _SPECIAL.get(operand.name, ()))
+    if not isinstance(operand, Reg):
+        return frozenset()
+    if operand.bank in "va":
+        base = AGPR if operand.bank == "a" else 0
+        halves = {"l": (0,), "h": (1,)}.get(operand.half or "", (0, 1))
+        return frozenset(base + 2 * (operand.index + k) + h for k in range(operand.count) for h in halves)
+    first = operand.index + (_TTMP if operand.bank == "ttmp" else 0)
+    return frozenset(SGPR + first + k for k in range(operand.count))
+
+
+def name(unit: int) -> str:
+    """A unit as a reader knows it: the register it is part of."""
+    if unit == SCC:
+        return "scc"
+    if unit >= SGPR:
+        word = unit - SGPR
+        return {106: "vcc", 107: "vcc", 124: "m0", 126: "exec", 127: "exec"}.get(word) or f"s{word}"
+    return f"a{(unit - AGPR) // 2}" if unit >= AGPR else f"v{unit // 2}"
+
+
+def uses_of(kernel: Kernel, target: str) -> list[Uses]:
+    """Registers read and written by every instruction of a kernel; an unknown one uses none."""
+    return [_uses(instruction, target) for instruction in kernel.instructions]
+
+
+def _uses(instruction: Instruction, target: str) -> Uses:
+    record = find(instruction.mnemonic, target)
+    if record is None:
+        return NOTHING
+    first = _one(instruction, record)
+    if instruction.pair is None:
+        return first
+    second = _uses(instruction.pair, target)
+    return Uses(first.reads | second.reads, first.writes | second.writes)
+
+
+def _one(instruction: Instruction, record: Record) -> Uses:
+    if isinstance(record, Alu):
+        return _alu(instruction, record)
+    if isinstance(record, Memory):
+        return _memory(instruction, record)
+    if isinstance(record, Matrix):
+        result, *sources = instruction.operands
+        tied = [result] if record.sparse else []
+        return Uses(_all([*sources, *tied]), units(result))
+    assert isinstance(record, Control)
+    return _control(instruction, record)
+
+
+def _all(operands: Iterable[Operand | None]) -> frozenset[int]:
+    return frozenset().union(*map(units, operands))
+
+
+def _alu(instruction: Instruction, record: Alu) -> Uses:
+    signature = record.signature
+    named = ("operand", "mask", "constant")
+    results = sum(slot.role in named for slot in signature.results)
+    written = list(instruction.operands[:results])
+    read: list[Operand] = list(instruction.operands[results:])
+    read += [written[int(slot.role == "tied2")] for slot in signature.sources if slot.role in ("tied", "tied2")]
+    read += [Special(slot.role) for slot in signature.sources if slot.role in IMPLICIT]
+    # a move of one half, or of some lanes, leaves the rest of the register as it was
+    if instruction.modifier("dst_unused") == "UNUSED_PRESERVE":
+        read += written
+    if record.unit == "valu" and not record.ignores_exec:
+        read.append(Special("exec"))
+    written += [Special(slot.role) for slot in signature.results if slot.role in IMPLICIT]
+    return Uses(_all(read), _all(written))
+
+
+def _memory(instruction: Instruction, record: Memory) -> Uses:
+    operands = list(instruction.operands)
+    exec_ = frozenset[int]() if record.space == "smem" else units(Special("exec"))
+    to_lds = record.to_lds or bool(instruction.modifier("lds"))
+    has_result = not to_lds and (record.access in ("load", "clock") or returns_old(instruction, record))
+    if record.access == "cache" or not operands:
+        return Uses(_all(operands) | exec_, frozenset())
+    if record.space == "buffer":
+        results = operands[:1] if has_result else []
+        read = operands[1:] if has_result and record.access == "load" else operands
+    else:
+        results = operands[:1] if has_result else []
+        read = operands[len(results) :]
+    m0 = units(Special("m0")) if to_lds else frozenset[int]()
+    written = _all(results)
+    if written and record.extend in ("low", "high"):
+        written = frozenset(u for u in written if (u & 1) == (record.extend == "high"))
+    return Uses(_all(read) | exec_ | m0, written, written)
+
+
+_CONDITIONS = {"scc": "scc", "vcc": "vcc", "exe": "exec"}
+
+
+def _control(instruction: Instruction, record: Control) -> Uses:
+    if record.action == "branch" and record.condition:
+        return Uses(units(Special(_CONDITIONS[record.condition[:3]])), frozenset())
+    if record.action in ("getpc", "getreg"):
+        return Uses(frozenset(), _all(instruction.operands[:1]))
+    if record.action in ("barrier_signal_isfirst", "barrier_leave", "alloc_vgpr"):
+        return Uses(_all(instruction.operands), units(Special("scc")))
+    return Uses(_all(instruction.operands), frozenset())

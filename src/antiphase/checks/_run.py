@@ -1,0 +1,145 @@
+"""Which checks there are, and running those asked for: on a program (static) and on an execution (dynamic)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from antiphase.asm import Kernel, Program
+from antiphase.checks._finding import Checked, Finding
+from antiphase.errors import UserError
+from antiphase.isa import find
+from antiphase.machine import Execution
+
+# Check: the module that has it, and its function there. Imported when run: a static check needs none of the others.
+_STATIC = {
+    "wait": ("_wait", "check_waits"),
+    "spacing": ("_spacing", "check_spacing"),
+    "resources": ("_resources", "check_resources"),
+    "port": ("_port", "check_port"),
+}
+_DYNAMIC = {
+    "race": ("_race", "check_races"),
+    "stage": ("_stage_rules", "check_stages"),
+    "sync": ("_sync", "check_sync"),
+    "init": ("_memory_use", "check_init"),
+    "mem": ("_memory_use", "check_memory"),
+    "useless": ("_useless", "check_useless"),
+    "bank": ("_bank", "check_banks"),
+}
+CHECKS = (*_STATIC, *_DYNAMIC)
+"""The names of all checks: those of a program first, then those of a recording."""
+
+_INDIRECT = ("s_setpc_", "s_swappc_", "s_call_")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedKernel:
+    """What was found in one kernel. ran: names of the checks that ran. launches: launches that were looked at."""
+
+    program: Program
+    kernel: Kernel
+    checked: Checked
+    ran: tuple[str, ...]
+    launches: int = 0
+
+
+def chosen(names: Iterable[str] | None) -> tuple[str, ...]:
+    """Check names in their order, all of them for None. UserError for one that is none."""
+    wanted = set(CHECKS if names is None else names)
+    if unknown := sorted(wanted.difference(CHECKS)):
+        raise UserError(f"no check is called '{unknown[0]}'", remedy=f"choose from: {', '.join(CHECKS)}")
+    return tuple(name for name in CHECKS if name in wanted)
+
+
+def check_program(
+    program: Program,
+    checks: Collection[str] | None = None,
+    *,
+    kernel: str | None = None,
+    to: str | None = None,
+    waves_per_simd: int | None = None,
+) -> CheckedKernel:
+    """Run the static checks on one kernel, on every path, with no input.
+
+    checks: names, None for all. kernel: which, where there are several. to: the target of `port`, which runs only with
+    one. waves_per_simd: resident waves that `resources` is to hold the kernel to.
+    UserError for an unknown check, kernel or target.
+    """
+    chosen_kernel = program.kernel(kernel)
+    options: dict[str, dict[str, Any]] = {"port": {"to": to}, "resources": {"waves_per_simd": waves_per_simd}}
+    names = [name for name in chosen(checks) if name in _STATIC and (name != "port" or to is not None)]
+    found: list[Finding] = []
+    ran = []
+    for name, check in _functions(names, _STATIC):
+        found += check(program, chosen_kernel, **options.get(name, {}))
+        ran.append(name)
+    return CheckedKernel(program, chosen_kernel, Checked(tuple(found), tuple(_unjudged(program, chosen_kernel))), tuple(ran))
+
+
+def check_execution(execution: Execution, checks: Collection[str] | None = None) -> CheckedKernel:
+    """Run the dynamic checks on a launch that was recorded: for all interleavings of the control flow it took.
+
+    UserError if the launch was not recorded, or for an unknown check.
+    """
+    if execution.recording is None:
+        raise UserError("the launch was not recorded", file=execution.program.name, remedy="launch with record=True")
+    found: list[Finding] = []
+    ran = []
+    for name, check in _functions([n for n in chosen(checks) if n in _DYNAMIC], _DYNAMIC):
+        found += check(execution if name == "mem" else execution.recording)
+        ran.append(name)
+    return CheckedKernel(execution.program, execution.kernel, Checked(tuple(found)), tuple(ran), 1)
+
+
+def _functions(
+    names: Iterable[str], table: dict[str, tuple[str, str]]
+) -> Iterator[tuple[str, Callable[..., list[Finding]]]]:
+    for name in names:
+        module, function = table[name]
+        if find_spec(f"antiphase.checks.{module}") is not None:
+            yield name, getattr(import_module(f"antiphase.checks.{module}"), function)
+
+
+def together(parts: Iterable[CheckedKernel]) -> list[CheckedKernel]:
+    """One result a kernel, in the order of their first appearance; equal findings become one with their sum."""
+    kernels: dict[tuple[int, str], CheckedKernel] = {}
+    for part in parts:
+        key = id(part.program), part.kernel.name
+        kernels[key] = _both(kernels[key], part) if key in kernels else part
+    return list(kernels.values())
+
+
+def _both(a: CheckedKernel, b: CheckedKernel) -> CheckedKernel:
+    counts: dict[object, Finding] = {}
+    for finding in (*a.checked.findings, *b.checked.findings):
+        key = identity(finding)
+        known = counts.get(key)
+        counts[key] = finding if known is None else replace(known, count=known.count + finding.count)
+    incomplete = dict.fromkeys((*a.checked.incomplete, *b.checked.incomplete))
+    ran = chosen({*a.ran, *b.ran})
+    return replace(a, checked=Checked(tuple(counts.values()), tuple(incomplete)), ran=ran, launches=a.launches + b.launches)
+
+
+def identity(finding: Finding) -> tuple[object, ...]:
+    """What makes two findings equal: check, rule, and the instructions; not the waves or numbers seen."""
+    return finding.check, finding.rule, finding.severity, tuple((s.instruction, s.role) for s in finding.sites)
+
+
+def _unjudged(program: Program, kernel: Kernel) -> Iterator[str]:
+    """Why a static verdict would not hold for all of the kernel."""
+    unknown: dict[str, int] = {}
+    for instruction in kernel.instructions:
+        for one in (instruction, instruction.pair):
+            if one is not None and find(one.mnemonic, program.target) is None:
+                unknown.setdefault(one.mnemonic, instruction.line)
+    for mnemonic, line in unknown.items():
+        yield f"{program.name}:{line}: '{mnemonic}' is not known for {program.target}: what it reads and writes is not followed"
+    for block in kernel.blocks:
+        last = kernel.instructions[block.end - 1]
+        leaves = last.mnemonic.startswith(_INDIRECT) and not (last.mnemonic.startswith("s_setpc_") and block.successors)
+        if leaves:
+            yield f"{program.name}:{last.line}: '{last.text()}' goes where the text does not tell: that code is not followed"

@@ -1,0 +1,163 @@
+"""Suppressions: findings an author has looked at and keeps, each with the reason.
+
+A file (TOML) of tables [[suppress]], or a comment on the Python line: `# antiphase: allow wait -- reason`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from antiphase.asm import Instruction, Kernel
+from antiphase.checks._finding import Finding
+from antiphase.checks._run import CHECKS, CheckedKernel
+from antiphase.errors import UserError
+
+_KEYS = ("check", "rule", "kernel", "instruction", "line", "reason")
+_COMMENT = re.compile(r"(?:#|//|;)\s*antiphase:\s*allow\s+([\w/, *]+?)\s*(?:--\s*(.*?)\s*)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """Findings to leave out: those that every pattern given matches (shell-style, * and ?).
+
+    check: name, '*' for any. rule, kernel: patterns of their names. instruction: of the text of one of its
+    instructions. line: of 'file:line' of one of its sites, in the source or the assembly file, with or without folders.
+    where: the file and line that has the suppression.
+    """
+
+    check: str
+    reason: str
+    where: str
+    kind: Literal["file", "comment"] = "file"
+    rule: str = "*"
+    kernel: str = "*"
+    instruction: str = "*"
+    line: str = "*"
+
+    def matches(self, part: CheckedKernel, finding: Finding) -> bool:
+        named = fnmatchcase(finding.check, self.check) and fnmatchcase(finding.rule, self.rule)
+        if not (named and fnmatchcase(part.kernel.name, self.kernel)):
+            return False
+        at = [part.kernel.instructions[site.instruction] for site in finding.sites]
+        if not any(fnmatchcase(one.text(), self.instruction) for one in at):
+            return False
+        return any(fnmatchcase(place, self.line) for one in at for place in _places(part.program.name, one))
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """kept: the results without the suppressed findings. left_out: those, each with its suppression.
+
+    unused: suppressions that matched nothing although their check ran. unreasoned: comments without a reason, which
+    suppress nothing, as 'file:line'.
+    """
+
+    kept: list[CheckedKernel]
+    left_out: list[tuple[CheckedKernel, Finding, Suppression]] = field(default_factory=list)
+    unused: list[Suppression] = field(default_factory=list)
+    unreasoned: list[str] = field(default_factory=list)
+
+
+def load_suppressions(path: str | Path) -> list[Suppression]:
+    """The suppressions of a TOML file. UserError for a file that is missing or malformed, naming what is wrong."""
+    name = str(path)
+    try:
+        tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read: {getattr(error, 'strerror', error)}", file=name) from None
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"not TOML: {error}", file=name) from None
+    if set(tables) - {"suppress"} or not isinstance(tables.get("suppress", []), list):
+        raise UserError("only [[suppress]] tables belong here", file=name)
+    return [_entry(table, name, number) for number, table in enumerate(tables.get("suppress", []), 1)]
+
+
+def _entry(table: Any, file: str, number: int) -> Suppression:
+    where = f"{file} entry {number}"
+    if not isinstance(table, dict) or any(not isinstance(value, str) for value in table.values()):
+        raise UserError(f"suppression {number} is not a table of strings", file=file)
+    if unknown := sorted(set(table) - set(_KEYS)):
+        raise UserError(f"suppression {number} has '{unknown[0]}'", file=file, remedy=f"keys are {', '.join(_KEYS)}")
+    for key in ("check", "reason"):
+        if not table.get(key, "").strip():
+            raise UserError(f"suppression {number} has no {key}", file=file, remedy=f'add {key} = "..."')
+    if table["check"] != "*" and table["check"] not in CHECKS:
+        raise UserError(
+            f"suppression {number}: no check is called '{table['check']}'",
+            file=file,
+            remedy=f"choose from: {', '.join(CHECKS)}",
+        )
+    return Suppression(where=where, **table)
+
+
+def suppress(parts: Sequence[CheckedKernel], suppressions: Iterable[Suppression] = ()) -> Suppressed:
+    """Take out what these suppressions and the comments in the kernels' sources allow."""
+    allowed, unreasoned = _comments(parts)
+    everything = [*suppressions, *allowed]
+    result = Suppressed([], unreasoned=unreasoned)
+    used: set[Suppression] = set()
+    for part in parts:
+        kept = []
+        for finding in part.checked.findings:
+            by = next((s for s in everything if s.matches(part, finding)), None)
+            if by is None:
+                kept.append(finding)
+                continue
+            used.add(by)
+            result.left_out.append((part, finding, by))
+        result.kept.append(replace(part, checked=replace(part.checked, findings=tuple(kept))))
+    ran = {name for part in parts for name in part.ran}
+    result.unused.extend(s for s in everything if s not in used and (s.check == "*" or s.check in ran))
+    return result
+
+
+def _places(program: str, instruction: Instruction) -> Iterator[str]:
+    files = [(program, instruction.line)]
+    if instruction.loc is not None and instruction.loc.line:
+        files.append((instruction.loc.file, instruction.loc.line))
+    for file, line in files:
+        yield f"{file}:{line}"
+        yield f"{Path(file).name}:{line}"
+
+
+def _comments(parts: Iterable[CheckedKernel]) -> tuple[list[Suppression], list[str]]:
+    """Allowances written on source lines that some instruction comes from; and those that give no reason."""
+    allowed: dict[Suppression, None] = {}
+    unreasoned: dict[str, None] = {}
+    for file, line in sorted({place for part in parts for place in _source_lines(part.kernel)}):
+        match = _COMMENT.search(source_line(file, line) or "")
+        if match is None:
+            continue
+        where = f"{file}:{line}"
+        if not match[2]:
+            unreasoned[where] = None
+            continue
+        for name in match[1].split(","):
+            check, _, rule = name.strip().partition("/")
+            allowed[Suppression(check, match[2], where, "comment", rule=rule or "*", line=where)] = None
+    return list(allowed), list(unreasoned)
+
+
+def _source_lines(kernel: Kernel) -> set[tuple[str, int]]:
+    return {(i.loc.file, i.loc.line) for i in kernel.instructions if i.loc is not None and i.loc.line}
+
+
+def source_line(file: str, line: int) -> str | None:
+    """A line of a source file, from 1, without its end; None if it cannot be read."""
+    lines = _lines(file)
+    return lines[line - 1] if 1 <= line <= len(lines) else None
+
+
+@lru_cache(maxsize=64)
+def _lines(file: str) -> tuple[str, ...]:
+    try:
+        return tuple(Path(file).read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeDecodeError):
+        return ()

@@ -1,0 +1,66 @@
+"""What the control instructions of a kernel share while it is translated, and the ways out of native code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from antiphase.asm import Kernel, Program
+from antiphase.isa import Alu, Record
+from antiphase.machine import _layout as at
+from antiphase.machine._context import Context
+from antiphase.machine._forms import Forms
+from antiphase.machine._in_flight import lds_queue
+
+
+@dataclass(slots=True)
+class State:
+    """A kernel while it is translated.
+
+    pairs: records of second halves of dual-issue instructions, by index. resume_points: labels where a wave may go on
+    after it gave up its turn, with the instruction. unsupported: reasons of the instructions that trap.
+    """
+
+    program: Program
+    kernel: Kernel
+    records: list[Record]
+    context: Context
+    forms: Forms
+    pairs: dict[int, Alu] = field(default_factory=dict)
+    resume_points: list[tuple[str, int]] = field(default_factory=list)
+    unsupported: dict[int, str] = field(default_factory=dict)
+
+
+def event(c: Context, kind: int, number: int) -> None:
+    """Append an event with EXEC."""
+    c.f.call("void", "record", ("ptr", "%w"), ("i32", str(kind)), ("i32", str(number)), ("i64", c.exec()), ("i64", "0"))
+
+
+def leave_if(state: State, condition: str, status: int, resume: int) -> None:
+    """Return to the host with a status if the condition holds, RESUME saying where or about what."""
+    f = state.context.f
+    with f.if_(condition):
+        f.store("i32", str(resume), f.at("%w", at.RESUME))
+        f.ret(str(status))
+        f.label(f.block("unreachable"))
+
+
+def trap(state: State, index: int, reason: str) -> None:
+    """Execution arriving here cannot go on: the host raises Unsupported for the instruction in RESUME."""
+    f = state.context.f
+    state.unsupported[index] = reason
+    f.store("i32", str(index), f.at("%w", at.RESUME))
+    f.ret(str(at.STATUS_TRAP))
+
+
+def trap_if(state: State, condition: str, reason: str) -> None:
+    """A trap on the instruction being translated where the condition holds at run time."""
+    index = state.context.index
+    state.unsupported[index] = reason
+    leave_if(state, condition, at.STATUS_TRAP, index)
+
+
+def in_flight(c: Context, function: str) -> str:
+    """Call `park` or `unpark` on the queue of LDS operations."""
+    base, queue = c.pointer(c.layout.queues), str(lds_queue(c.target))
+    result = "i1" if function == "unpark" else "void"
+    return c.f.call(result, function, ("ptr", "%w"), ("ptr", base), ("i64", queue))
