@@ -14,9 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from antiphase import arch
 from antiphase.errors import AntiphaseError
 from antiphase.report import terminal
+from benchmarks._families import families, large_kernel
 from benchmarks._full import SIZE, full_launch
 from benchmarks._measurement import Results, write
-from benchmarks._report import print_results
+from benchmarks._report import print_families, print_results
 from benchmarks._settings import Settings
 from benchmarks._speed import against_tinygrad, recording
 from benchmarks._startup import cold_start, help_time
@@ -27,6 +28,8 @@ BENCHMARKS: dict[str, Callable[[Settings], Results]] = {
     "recording": recording,
     "tinygrad": against_tinygrad,
     "full": full_launch,
+    "families": families,
+    "large": large_kernel,
 }
 # The bar is set on gfx1100; gfx942 stands in for it where it cannot be run.
 _GEMM_TARGETS = ("gfx1100", "gfx942")
@@ -65,7 +68,10 @@ def command(
         for name in dict.fromkeys(names or BENCHMARKS):
             results |= BENCHMARKS[name](settings)
     write(results, output)
-    print_results(results, settings.notes, console)
+    print_results(results, console)
+    print_families(results, console)
+    for note in settings.notes:
+        console.print(f"- {note}", markup=False, highlight=False)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -33,13 +34,29 @@ class Measurement(msgspec.Struct, frozen=True):
 
 
 Results = dict[str, Measurement]
+"""Measurements by key; dots in a key are levels of the file, as in "families.gfx942.cold_start_s"."""
 
 
 def write(results: Mapping[str, Measurement], path: Path) -> None:
-    """Write {key: {median, min, max, runs}} as JSON."""
-    path.write_text(json.dumps({key: msgspec.to_builtins(m) for key, m in results.items()}, indent=2) + "\n")
+    """Write {key: {median, min, max, runs}} as JSON, keys with dots as objects in objects."""
+    tree: dict[str, Any] = {}
+    for key, measurement in results.items():
+        *levels, last = key.split(".")
+        level = tree
+        for name in levels:
+            level = level.setdefault(name, {})
+        level[last] = msgspec.to_builtins(measurement)
+    path.write_text(json.dumps(tree, indent=2) + "\n")
 
 
 def read(path: Path) -> Results:
     """What `write` wrote."""
-    return msgspec.json.decode(path.read_bytes(), type=Results)
+    return dict(_measurements(json.loads(path.read_text()), ""))
+
+
+def _measurements(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Measurement]]:
+    for key, value in tree.items():
+        if "median" in value:
+            yield prefix + key, msgspec.convert(value, Measurement)
+        else:
+            yield from _measurements(value, f"{prefix}{key}.")

@@ -1,30 +1,51 @@
-"""The result table on the terminal."""
+"""The result tables on the terminal."""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks._families import FAMILIES, METRICS, SCALES
 from benchmarks._measurement import Measurement
 from benchmarks._rows import ROWS, Row
 
 
-def print_results(results: Mapping[str, Measurement], notes: Sequence[str], console: Console) -> None:
-    """Print every measured row with its bar, then the notes."""
+def print_results(results: Mapping[str, Measurement], console: Console) -> None:
+    """Print every measured row with its bar."""
     table = Table(title=f"antiphase on {machine()}", title_justify="left")
     for heading in ("what", "median", "min", "max", "runs", "", "bar", ""):
         table.add_column(heading, justify="left" if heading in ("what", "") else "right")
     for row in ROWS:
         if row.key in results:
             table.add_row(*_cells(row, results[row.key]))
-    console.print(table)
-    for note in notes:
-        console.print(f"- {note}", markup=False, highlight=False)
+    if table.rows:
+        console.print(table)
+
+
+def print_families(results: Mapping[str, Measurement], console: Console) -> None:
+    """Print a row a processor family, median (min-max)."""
+    table = Table(title="by family", title_justify="left")
+    table.add_column("family")
+    for heading in METRICS.values():
+        table.add_column(heading, justify="right")
+    for target, name in FAMILIES.items():
+        found = {key: results.get(f"families.{target}.{key}") for key in METRICS}
+        if any(found.values()):
+            table.add_row(f"{name}, {target}", *(_spread(m, SCALES[key]) for key, m in found.items()))
+    if table.rows:
+        console.print(table)
+
+
+def _spread(measured: Measurement | None, scale: float) -> str:
+    if measured is None:
+        return ""
+    median, low, high = (f"{value * scale:.3g}" for value in (measured.median, measured.min, measured.max))
+    return f"{median} ({low}-{high})"
 
 
 def _cells(row: Row, measured: Measurement) -> tuple[str, ...]:

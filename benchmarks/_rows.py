@@ -52,5 +52,7 @@ ROWS = (
     Row("cold_start_parse_s", "  of that parse", "s"),
     Row("cold_start_runtime_s", "  besides: helper library, once a machine", "s"),
     Row("cold_start_import_s", "  besides: importing antiphase, NumPy, llvmlite", "s"),
+    Row("large_cold_start_s", "cold start of a kernel of 33,000 instructions", "s"),
+    Row("large_cold_start_parse_s", "  of that parse", "s"),
     Row("help_s", "antiphase --help", "s", Bar("at most", 0.3)),
 )

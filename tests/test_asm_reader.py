@@ -326,7 +326,7 @@ def test_load(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "cannot open: No such file or directory"),
+        (None, "cannot open: No such file or directory; check the path"),
         (b"\x7fELF\x02\x01", "this is a code object; disassemble it or pass the .s text"),
         (b"s_nop\0", "this is not a text file; pass the .s text of a kernel"),
         (b"\xff\xfe\x80", "this is not a text file; pass the .s text of a kernel"),

@@ -4,15 +4,18 @@ import io
 import json
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from rich.console import Console
 
+from antiphase import arch
 from antiphase.errors import UserError
 from benchmarks import _job
-from benchmarks._job import Job
+from benchmarks._families import FAMILIES
+from benchmarks._job import Job, Softmax
 from benchmarks._measurement import Measurement, read, write
-from benchmarks._report import print_results
+from benchmarks._report import print_families, print_results
 from benchmarks._rows import ROWS, Bar
 from benchmarks._worker import WrongResult, require_right, worker
 
@@ -71,7 +74,7 @@ def test_the_table_says_which_bars_are_met_and_leaves_out_what_was_not_measured(
         "gemm_instructions_per_s": Measurement(16e6, 15e6, 17e6, 3),
         "help_s": Measurement(0.05, 0.04, 0.06, 15),
     }
-    print_results(results, ["a [note]"], Console(file=out, width=120))
+    print_results(results, Console(file=out, width=120))
     lines = out.getvalue().splitlines()
     (tinygrad,) = (line for line in lines if "tinygrad / fast mode" in line)
     (speed,) = (line for line in lines if "M/s" in line)
@@ -80,11 +83,12 @@ def test_the_table_says_which_bars_are_met_and_leaves_out_what_was_not_measured(
     assert "16" in speed and "met" not in speed and "missed" not in speed
     assert "met" in help_line
     assert not any("recording" in line for line in lines)
-    assert lines[-1] == "- a [note]"
 
 
 def _job_of(by_columns: bool) -> Job:
-    return Job("gfx942", "k.s", "", "k", 256, 0, (1, 1, 1), 40, 24, 64, "bf16", "fp32", by_columns)
+    common = {"target": "gfx942", "text": "k.s", "kernel": "k", "threads": 256, "lds_bytes": 0, "grid": (1, 1, 1)}
+    shape = {"m": 40, "n": 24, "k": 64, "dtype": "bf16", "out_dtype": "fp32", "b_by_columns": by_columns}
+    return msgspec.convert({"type": "Job", **common, **shape}, Job)
 
 
 @pytest.mark.parametrize("by_columns", [False, True])
@@ -96,6 +100,43 @@ def test_a_result_is_right_within_the_error_of_fp32_sums(by_columns: bool) -> No
     assert job.share_right(a, b, c) == 1
     c[:, 0] += 0.01
     assert job.share_right(a, b, c) == 23 / 24
+
+
+def test_a_softmax_is_right_within_the_error_of_fp32_sums() -> None:
+    job = Softmax(target="gfx942", text="", kernel="k", threads=64, lds_bytes=0, grid=(3, 1, 1), columns=50)
+    x, y = job.operands()
+    powers = np.exp(x)
+    y[:] = powers / powers.sum(axis=1, keepdims=True)
+    assert job.share_right(x, y) == 1
+    y[1] *= 1.001
+    assert job.share_right(x, y) == 2 / 3
+
+
+def test_keys_with_dots_are_objects_in_objects(tmp_path: Path) -> None:
+    results = {"help_s": Measurement(1.0, 1.0, 1.0, 1), "families.gfx942.cold_start_s": Measurement(2.0, 1.0, 3.0, 3)}
+    write(results, tmp_path / "benchmarks.json")
+    stored = json.loads((tmp_path / "benchmarks.json").read_text())
+    assert stored["families"] == {"gfx942": {"cold_start_s": {"median": 2.0, "min": 1.0, "max": 3.0, "runs": 3}}}
+    assert read(tmp_path / "benchmarks.json") == results
+
+
+def test_the_families_have_a_row_each() -> None:
+    out = io.StringIO()
+    results = {
+        "families.gfx1201.cold_start_s": Measurement(0.5, 0.25, 0.75, 3),
+        "families.gfx950.gemm_instructions_per_s": Measurement(16e6, 15e6, 17e6, 3),
+    }
+    print_families(results, Console(file=out, width=140))
+    lines = out.getvalue().splitlines()
+    (cdna4,) = (line for line in lines if "gfx950" in line)
+    (rdna4,) = (line for line in lines if "gfx1201" in line)
+    assert "CDNA 4" in cdna4 and "16 (15-17)" in cdna4
+    assert "RDNA 4" in rdna4 and "0.5 (0.25-0.75)" in rdna4
+    assert not any("gfx942" in line for line in lines)
+
+
+def test_every_family_is_one_that_antiphase_knows() -> None:
+    assert [arch.target(name).name for name in FAMILIES] == list(FAMILIES)
 
 
 def test_operands_are_the_same_in_every_process() -> None:
@@ -112,7 +153,7 @@ def test_a_wrong_result_or_a_fault_is_no_measurement() -> None:
 
 def test_a_worker_answers_for_the_job_it_is_given(tmp_path: Path) -> None:
     path = _job_of(True).save(tmp_path / "job.json")
-    assert _job.load(path) == _job_of(True)
+    assert _job.load(path) == _job.product(path) == _job_of(True)
     with worker("numpy_matmul", path, cache=tmp_path) as numpy_worker:
         assert set(numpy_worker.ask()) == {"seconds"}
 

@@ -37,6 +37,7 @@ def fix(body: str, target: str = "gfx942") -> tuple[str, ...]:
 
 
 LOAD = "global_load_dword v{}, v[0:1], off\n"
+DS, SMEM, B32 = "ds_read_b32 v2, v0\n", "s_load_dword s4, s[0:1], 0x0\n", "global_load_b32 v2, v[0:1], off\n"
 LOADS = LOAD.format(2) + LOAD.format(3) + LOAD.format(4)
 
 
@@ -50,8 +51,8 @@ LOADS = LOAD.format(2) + LOAD.format(3) + LOAD.format(4)
         (LOADS + "s_waitcnt lgkmcnt(0)\nv_mov_b32 v9, v4", "s_waitcnt vmcnt(0)"),
         (LOAD.format(2) + "global_store_dword v[0:1], v7, off\nv_mov_b32 v9, v2", "s_waitcnt vmcnt(1)"),
         (LOAD.format(2) + "v_mov_b32 v2, 0", "s_waitcnt vmcnt(0)"),
-        ("ds_read_b32 v2, v0\ns_load_dword s4, s[0:1], 0x0\ns_waitcnt lgkmcnt(1)\ns_mov_b32 s5, s4", "s_waitcnt lgkmcnt(0)"),
-        ("ds_read_b32 v2, v0\ns_load_dword s4, s[0:1], 0x0\nv_mov_b32 v9, v2", "s_waitcnt lgkmcnt(0)"),
+        (DS + SMEM + "s_waitcnt lgkmcnt(1)\ns_mov_b32 s5, s4", "s_waitcnt lgkmcnt(0)"),
+        (DS + SMEM + "v_mov_b32 v9, v2", "s_waitcnt lgkmcnt(0)"),
         ("s_load_dword s4, s[0:1], 0x0\ns_add_u32 s5, s4, 1", "s_waitcnt lgkmcnt(0)"),
         ("buffer_load_dword v2, off, s[0:3], 0\nv_mfma_f32_16x16x4_f32 v[4:7], v2, v3, v[4:7]", "s_waitcnt vmcnt(0)"),
         ("global_atomic_add v2, v[0:1], v3, off sc0\nv_mov_b32 v4, v2", "s_waitcnt vmcnt(0)"),
@@ -97,11 +98,11 @@ def test_a_load_of_the_last_iteration_is_still_outstanding() -> None:
 @pytest.mark.parametrize(
     ("target", "body", "expected"),
     [
-        ("gfx1100", "global_load_b32 v2, v[0:1], off\nglobal_store_b32 v[0:1], v7, off\nv_mov_b32 v9, v2", "s_waitcnt vmcnt(0)"),
-        ("gfx1201", "global_load_b32 v2, v[0:1], off\nv_mov_b32 v9, v2", "s_wait_loadcnt 0"),
+        ("gfx1100", B32 + "global_store_b32 v[0:1], v7, off\nv_mov_b32 v9, v2", "s_waitcnt vmcnt(0)"),
+        ("gfx1201", B32 + "v_mov_b32 v9, v2", "s_wait_loadcnt 0"),
         ("gfx1201", "ds_load_b32 v2, v0\nds_load_b32 v3, v0\nv_mov_b32 v9, v2", "s_wait_dscnt 1"),
         # GFX12 does not write VGPRs in order
-        ("gfx1201", "global_load_b32 v2, v[0:1], off\nglobal_load_b32 v2, v[0:1], off offset:4", "s_wait_loadcnt 0"),
+        ("gfx1201", B32 + "global_load_b32 v2, v[0:1], off offset:4", "s_wait_loadcnt 0"),
         ("gfx1250", "s_load_b32 s4, s[0:1], 0x0\ns_add_co_u32 s5, s4, 1", "s_wait_kmcnt 0"),
     ],
 )  # fmt: skip

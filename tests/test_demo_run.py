@@ -24,7 +24,7 @@ ISSUE_KEYS = {
 @pytest.fixture(autouse=True)
 def known_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("antiphase.demo.demonstrate", lambda target, step: demo_of(target))
-    monkeypatch.setattr("antiphase.cli._silence_shutdown", lambda: None)
+    monkeypatch.setattr("antiphase.cli.silence_shutdown", lambda: None)
 
 
 @TARGETS

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from corpus import CASES, Case
+from elftools.elf.elffile import ELFFile
 
 import antiphase
 from antiphase import asm
@@ -89,6 +90,19 @@ def test_branches_go_to_labels(tmp_path: Path) -> None:
     branches = [i.operands[-1] for i in kernel.instructions if i.mnemonic.startswith(("s_branch", "s_cbranch"))]
     assert branches and all(isinstance(each, asm.Label) and each.name in kernel.labels for each in branches)
     assert kernel.instructions[-1].mnemonic != "s_nop"
+
+
+@needs_objdump
+def test_an_encoding_without_text_is_an_error(tmp_path: Path) -> None:
+    """GFX11 has no row_bcast: objdump leaves it out and says so in a comment, which would read as no DPP at all."""
+    path = tmp_path / "k.hsaco"
+    build("add_fp32_256_4", "gfx1100", path)
+    with path.open("r+b") as file:
+        text = next(each for each in ELFFile(file).iter_sections() if each.name == ".text")
+        file.seek(text["sh_offset"])
+        file.write(bytes.fromhex("fa02007e 004201ff"))
+    with pytest.raises(UserError, match=r"k\.hsaco: .*offset 0x0 of vector_add: .*row_bcast is not supported"):
+        antiphase.load(path)
 
 
 def test_text_is_read_as_before(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from isa_harness import Machine, record, run
+from isa_harness import DTYPES, Machine, record, run
 
 from antiphase.isa import F32, F64, Expr, Type
 from antiphase.isa._expr import const, fma, source
@@ -272,6 +272,29 @@ def test_division_sequence_is_correctly_rounded(divider: Machine, type_: Type) -
     near = RNG.standard_normal(2000), RNG.standard_normal(2000)
     for n, d in (wide, tuple(x.astype(FLOATS[t][0]) for x in near)):
         same(divider(t, n, d)[0], n / d)
+
+
+@pytest.mark.parametrize("t", ["f32", "f64"])
+def test_division_predicate_goes_by_exponents(t: str) -> None:
+    """tinygrad a9069c17, test/amd/hw/test_vop3.py, TestDivScale: zeros set it, and a quotient that may be denormal."""
+    tiny, huge = (2.0**-126, 2.0**127) if t == "f32" else (2.0**-1022, 2.0**1023)
+    numerator = np.array([1, 1, 0, tiny, 1, 1, 3 * tiny], DTYPES[t])
+    denominator = np.array([4, 0, 1, 1, huge, tiny / 2, 1], DTYPES[t])
+    scaled, predicate = run(f"v_div_scale_{t}", numerator, denominator, numerator)
+    assert predicate.tolist() == [0, 1, 1, 1, 1, 1, 0]
+    assert np.isnan(scaled).tolist() == [False, True, True, *[False] * 4]
+    flushing = FloatMode(denormal32=0, denormal64=0)
+    flushed, predicate = run(f"v_div_scale_{t}", numerator, denominator, numerator, mode=flushing)
+    assert np.isnan(flushed[5]) and predicate[5] == 1, "a denormal denominator is a zero where MODE flushes"
+
+
+@pytest.mark.parametrize(("t", "size"), [("f16", 2.0**-20), ("f32", 2.0**-140), ("f64", 5e-324)])
+def test_division_of_flushed_denormals_is_that_of_zeros(t: str, size: float) -> None:
+    denormal, one = np.array([size], DTYPES[t]), np.ones(1, DTYPES[t])
+    mode = FloatMode(denormal32=0, denormal64=0)
+    assert run(f"v_div_fixup_{t}", one, denormal, one, mode=mode)[0] == np.inf
+    (zero,) = run(f"v_div_fixup_{t}", one, one, -denormal, mode=mode)
+    assert zero == 0 and np.signbit(zero)
 
 
 @settings(max_examples=200, deadline=None)

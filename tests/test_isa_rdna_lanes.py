@@ -64,9 +64,10 @@ def test_variable_selectors_use_their_low_four_bits(lanes: int) -> None:
 
 
 def test_halves_change_places_in_wave64_alone() -> None:
-    x = np.arange(64)
-    np.testing.assert_array_equal(Wave("gfx1100", 64, v1=x).run("v_permlane64_b32 v2, v1")["v2"], x ^ 32)
-    np.testing.assert_array_equal(Wave("gfx1100", 32, v1=x[:32]).run("v_permlane64_b32 v2, v1")["v2"], x[:32])
+    x, old = np.arange(64), np.arange(64) + 100
+    swap = "v_permlane64_b32 v2, v1"
+    np.testing.assert_array_equal(Wave("gfx1100", 64, v1=x, v2=old).run(swap)["v2"], x ^ 32)
+    np.testing.assert_array_equal(Wave("gfx1100", 32, v1=x[:32], v2=old[:32]).run(swap)["v2"], old[:32])
 
 
 def test_row_swap_of_gfx1250() -> None:

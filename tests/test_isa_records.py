@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from isa_forms import forms, varied
 from isa_harness import Machine
 
+from antiphase import arch
+from antiphase.asm import parse_instruction
+from antiphase.frontends._llvm import assembler
 from antiphase.isa import REGISTRY, Alu, Slot, find
+from antiphase.machine import refusal
 
 VECTOR = [r for r in REGISTRY.all() if isinstance(r, Alu) and r.unit == "valu"]
 TARGETS = ("gfx942", "gfx950")
@@ -144,3 +153,52 @@ def test_signatures_are_the_assemblers(target: str) -> None:
     ]
     assert len(lines) > 400
     compiler.assemble_amdgcn("\n".join([".text", *lines, ""]), target, "")
+
+
+# -- random lines of every record -------------------------------------------------------------------------------
+
+ALL_TARGETS = [target.name for target in arch.targets()]
+ONE_OF_EACH = ["gfx942", "gfx950", "gfx1100", "gfx1150", "gfx1201", "gfx1250"]
+random_seeds = st.integers(0, 1 << 32)
+
+
+@pytest.mark.parametrize("target", ALL_TARGETS)
+@settings(max_examples=3, deadline=None, derandomize=True)
+@given(seed=random_seeds)
+def test_every_record_prints_what_it_parses(target: str, seed: int) -> None:
+    """Any registers, sources, signs, offsets and cache controls that the format of an instruction allows."""
+    random = Random(seed)
+    for record, form in forms(target):
+        instruction = varied(record, form, target, random)
+        assert parse_instruction(instruction.text()) == instruction, instruction.text()
+        assert find(instruction.mnemonic, target) is record
+
+
+@pytest.mark.parametrize("target", ONE_OF_EACH)
+@settings(max_examples=5, deadline=None, derandomize=True)
+@given(seed=random_seeds)
+def test_llvm_takes_what_is_printed(target: str, seed: int) -> None:
+    pytest.importorskip("triton")
+    random = Random(seed)
+    lines = ["end:", *(varied(record, form, target, random).text() for record, form in forms(target))]
+    refused = assembler().refusals(lines, target)
+    assert not [f"{lines[index]}: {why}" for index, why in refused.items()]
+
+
+@pytest.mark.parametrize("target", ALL_TARGETS)
+def test_a_printed_line_has_the_code_of_the_line_that_was_read(target: str) -> None:
+    pytest.importorskip("triton")
+    accepted = [line for line in arch.assembler_inventory().accepted(target).values() if line]
+    read = [line for line in accepted if not line.startswith("image_")]
+    printed = [parse_instruction(line).text() for line in read]
+    codes = [assembler().assemble("\n".join(["end:", *lines, ""]), target) for lines in (read, printed)]
+    assert codes[0] == codes[1]
+
+
+@pytest.mark.parametrize("target", ["gfx942", "gfx1100", "gfx1201", "gfx1250"])
+def test_other_operands_are_executed_where_those_of_the_form_are(target: str) -> None:
+    random = Random(target)
+    chosen = random.sample([each for each in forms(target) if isinstance(each[0], Alu)], 250)
+    for record, form in chosen:
+        instruction = varied(record, form, target, random)
+        assert refusal(instruction, target) == refusal(form, target) == "", instruction.text()

@@ -298,3 +298,31 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(monkeypatch: pyte
     k.keep("v2")
     assert (k.run()[0] == 31).all()
     assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize(("rounds", "spread"), [(3, False), (30_000, True)])
+def test_a_small_launch_ends_in_the_calling_thread_and_a_large_one_goes_on_in_others(
+    monkeypatch: pytest.MonkeyPatch, rounds: int, spread: bool
+) -> None:
+    started: list[int] = []
+    start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda self: (started.append(1), start(self))[1])
+    k = Snippet()
+    k(f"""s_mov_b32 s20, {rounds}
+          s_memtime s[22:23]
+          .Lagain:
+          s_sub_u32 s20, s20, 1
+          s_cmp_lg_u32 s20, 0
+          s_cbranch_scc1 .Lagain
+          s_memtime s[24:25]
+          s_waitcnt lgkmcnt(0)
+          s_sub_u32 s22, s24, s22
+          v_mov_b32 v4, s2""")
+    k.keep("v4", "s22")
+    shown: list[tuple[int, int]] = []
+    kept = k.run(grid=(6,), workers=2, progress=lambda done, total: shown.append((done, total)))
+    assert (kept.rows[:, 0] == np.arange(6)[:, None]).all()
+    # the clock counts instructions, on whichever thread they ran
+    assert (kept.rows[:, 1] >= 3 * rounds - 3).all() and (kept.rows[:, 1] < 9 * rounds + 100).all()
+    assert len(started) == (2 if spread else 0)
+    assert shown[-1] == (6, 6)

@@ -171,14 +171,17 @@ def test_bfloat_denormals_are_kept() -> None:
     np.testing.assert_array_equal(result_of(record, PLAIN, registers[0]), np.full_like(c, 2.0**-126))
 
 
-def test_xf32_rounds_its_inputs_to_ten_bits_of_mantissa() -> None:
+def test_xf32_cuts_its_inputs_to_ten_bits_of_mantissa() -> None:
     record = record_of("v_mfma_f32_16x16x8_xf32", "gfx942")
     a = np.zeros((1, 16, 8), np.float32)
-    a[0, :4, 0] = 1 + 2.0**-11, 1 + 3 * 2.0**-11, 1 + 2.0**-12, np.inf
+    a[0, :5, 0] = 1 + 2.0**-11, -1 - 3 * 2.0**-11, 1 + 2.0**-10, np.inf, np.nan
+    a.view(np.uint32)[0, 4, 0] = 0x7F800001
     b, c = np.ones((1, 16, 8), np.float32), np.zeros((1, 16, 16), np.float32)
     registers = registers_of(record, PLAIN, a, b, c)
     run(record, registers)
-    assert result_of(record, PLAIN, registers[0])[0, :4, 0].tolist() == [1, 1 + 2.0**-9, 1, np.inf]
+    *numbers, nan = result_of(record, PLAIN, registers[0])[0, :5, 0].tolist()
+    assert numbers == [1, -1 - 2.0**-10, 1 + 2.0**-10, np.inf]
+    assert np.isnan(nan)
 
 
 def decoded(expression: Expr, codes: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from _asm import Snippet
+from _wave import Wave
 
 LANES = np.arange(64, dtype=np.uint32)
 
@@ -185,6 +186,17 @@ def test_op_sel_packs_and_signs() -> None:
     assert kept[6][0] == int(np.float16(-2 * 0.5 + 4).view(np.uint16)) << 16 | 0x5555, "the other half is kept"
     single = [float(kept.as_(i, np.float32)[0]) for i in range(7, 12)]
     assert single == [-6.0, 5.0, 6.0, -8.0, -2.0]
+
+
+def test_inline_float_constants_have_the_width_of_their_instruction() -> None:
+    """Integers on halves see an f32, of which only the high half is not zero (LLVM getInlineEncodingV216)."""
+    wave = Wave("gfx1250", 32, v1=0x00030005)
+    wave.run("v_pk_add_u16 v2, v1, 2.0\nv_pk_add_u16 v3, v1, 2.0 op_sel_hi:[1,0]\nv_pk_mul_lo_u16 v4, v1, -0.5")
+    assert [wave[f"v{i}"][0] for i in (2, 3, 4)] == [0x40030005, 0x00030005, (3 * 0xBF00 & 0xFFFF) << 16]
+    wave.run("v_add_nc_u16 v5, v1, 4.0\nv_add_nc_u16 v6, v1, 0.15915494\nv_pk_add_f16 v7, 1.0, 1.0")
+    assert [wave[f"v{i}"][0] & 0xFFFF for i in (5, 6, 7)] == [5, 5 + 0xF983, 0x4000]
+    wave.run("v_pk_add_bf16 v8, 1.0, 1.0")
+    assert wave["v8"][0] == 0x00004000, "a bf16 in the low half, nothing in the high one"
 
 
 @pytest.mark.parametrize(("ieee", "denormals", "works"), [(0, 0, True), (1, 0, False), (0, 3, False)])

@@ -19,7 +19,7 @@ def msb(dst: int = 0, src0: int = 0, src1: int = 0, src2: int = 0, before: int =
 
 
 def test_results_and_sources_have_banks_of_their_own() -> None:
-    """Bits 1:0 src0, 3:2 src1, 5:4 src2, 7:6 dst; the high byte is the setting before (LLVM AMDGPULowerVGPREncoding)."""
+    """Bits 1:0 src0, 3:2 src1, 5:4 src2, 7:6 dst; the high byte is the last setting (LLVM AMDGPULowerVGPREncoding)."""
     k = kernel()
     for bank in range(4):
         k(f"{msb(dst=bank)}\nv_mov_b32 v2, {bank + 1}")
@@ -42,7 +42,8 @@ def test_both_halves_of_a_dual_issue_instruction_have_the_banks_of_their_positio
 
 
 def test_an_exchange_reads_its_second_register_as_src0() -> None:
-    k = kernel()(f"{msb(dst=1)}\nv_mov_b32 v2, 5\n{msb(dst=2)}\nv_mov_b32 v2, 6\n{msb(dst=1, src0=2)}\nv_swap_b32 v2, v2")
+    k = kernel()(f"{msb(dst=1)}\nv_mov_b32 v2, 5\n{msb(dst=2)}\nv_mov_b32 v2, 6")
+    k(f"{msb(dst=1, src0=2)}\nv_swap_b32 v2, v2")
     k(f"{msb(src0=1)}\nv_mov_b32 v3, v2\n{msb(src0=2)}\nv_mov_b32 v4, v2\n{msb()}").keep("v3", "v4")
     assert k.run().rows[:, 0].tolist() == [6, 5]
 

@@ -1,4 +1,4 @@
-"""Seed 000, section 6 "Completion waits and barriers": split, named and cluster barriers as kernels of several waves."""
+"""Seed 000, section 6 "Completion waits and barriers": split, named and cluster barriers in groups of four waves."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def four_waves(target: str) -> Kernel:
 @pytest.mark.parametrize("target", [*(f"gfx110{i}" for i in range(4)), *(f"gfx115{i}" for i in range(4))])
 def test_one_instruction_arrives_and_waits(target: str, record: bool) -> None:
     """Section 6, "Workgroup barriers": S_BARRIER on RDNA 3 and 3.5 (LLVM, GFX6-11 barriers)."""
-    k = Kernel(target, threads=128)(f"ds_store_b32 v1, v0\ns_waitcnt lgkmcnt(0)\ns_barrier\nv_xor_b32 v2, 0x180, v1")
+    k = Kernel(target, threads=128)("ds_store_b32 v1, v0\ns_waitcnt lgkmcnt(0)\ns_barrier\nv_xor_b32 v2, 0x180, v1")
     k("ds_load_b32 v3, v2\ns_waitcnt lgkmcnt(0)").keep("v3")
     assert (k.run(record=record).rows[0] == ITEMS ^ 96).all()
 
@@ -30,8 +30,8 @@ def test_one_instruction_arrives_and_waits(target: str, record: bool) -> None:
 @pytest.mark.parametrize("target", GFX12)
 def test_work_between_arriving_and_waiting(target: str, record: bool) -> None:
     """Section 6, "Workgroup barriers": S_BARRIER_SIGNAL and S_BARRIER_WAIT of barrier -1 (LLVM, GFX12 barriers)."""
-    k = four_waves(target)(f"ds_store_b32 v1, v0\n{'s_wait_dscnt 0'}\ns_barrier_signal -1\nv_mul_u32_u24 v4, 3, v0")
-    k(f"s_barrier_wait -1\nv_xor_b32 v2, 0x180, v1\nds_load_b32 v3, v2\ns_wait_dscnt 0").keep("v3", "v4")
+    k = four_waves(target)("ds_store_b32 v1, v0\ns_wait_dscnt 0\ns_barrier_signal -1\nv_mul_u32_u24 v4, 3, v0")
+    k("s_barrier_wait -1\nv_xor_b32 v2, 0x180, v1\nds_load_b32 v3, v2\ns_wait_dscnt 0").keep("v3", "v4")
     rows = k.run(record=record).rows
     assert (rows[0] == ITEMS ^ 96).all() and (rows[1] == 3 * ITEMS).all()
 
@@ -40,8 +40,8 @@ def test_work_between_arriving_and_waiting(target: str, record: bool) -> None:
 def test_the_first_wave_to_arrive_learns_so(target: str) -> None:
     """LLVM AMDGPUExecutionSynchronization: S_BARRIER_SIGNAL_ISFIRST sets SCC for the first arrival of a phase."""
     k = four_waves(target)
-    for phase in range(2):
-        k(f"s_barrier_signal_isfirst -1\ns_cselect_b32 s21, 1, 0\ns_barrier_wait -1\nv_mov_b32 v2, s21").keep("v2")
+    for _ in range(2):
+        k("s_barrier_signal_isfirst -1\ns_cselect_b32 s21, 1, 0\ns_barrier_wait -1\nv_mov_b32 v2, s21").keep("v2")
     rows = k.run().rows.reshape(2, 4, 32)
     assert (rows == rows[..., :1]).all() and rows[..., 0].sum(1).tolist() == [1, 1]
 

@@ -129,7 +129,7 @@ def test_offsets_are_signed(target: str) -> None:
     ],
 )
 def test_cache_control_is_read_and_written_back(line: str) -> None:
-    """Section 5, "Cache-control scope", "Temporal hints": RDNA 3 ISA pp. 45-46, RDNA 3.5 pp. 46-47, RDNA 4 pp. 50-51."""
+    """Section 5, "Cache-control scope", "Temporal hints": RDNA 3 ISA pp. 45-46, 3.5 pp. 46-47, RDNA 4 pp. 50-51."""
     instruction = parse_instruction(line)
     assert instruction.text() == line
     words = [word for word in line.split() if word in ("glc", "slc", "dlc") or word.startswith(("th:", "scope:"))]
@@ -159,7 +159,9 @@ def test_an_atomic_returns_the_old_value_when_asked(target: str, control: str, r
 
 @pytest.mark.parametrize("target", RDNA4)
 @pytest.mark.parametrize("control", ["", "th:TH_ATOMIC_RETURN"])
-@pytest.mark.parametrize(("kind", "one", "two", "three"), [("f16", 0x3C00, 0x4000, 0x4200), ("bf16", 0x3F80, 0x4000, 0x4040)])
+@pytest.mark.parametrize(
+    ("kind", "one", "two", "three"), [("f16", 0x3C00, 0x4000, 0x4200), ("bf16", 0x3F80, 0x4000, 0x4040)]
+)
 def test_packed_atomics_of_both_formats_with_and_without_return(
     target: str, control: str, kind: str, one: int, two: int, three: int
 ) -> None:

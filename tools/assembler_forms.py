@@ -44,6 +44,7 @@ _SPECIAL = {
     "s_barrier": ["-1", "1", "m0", "s0"],
     "s_setreg": ["hwreg(HW_REG_MODE)", "hwreg(HW_REG_WAVE_MODE)", "s0", "0"],
     "s_getreg": ["hwreg(HW_REG_MODE)", "hwreg(HW_REG_WAVE_MODE)", "s0", "0"],
+    "v_s_": ["s0"],  # their source is scalar, though LLVM reads a vector register
     **dict.fromkeys(("s_branch", "s_cbranch", "s_call", "s_subvector_loop"), _BRANCH),
 }
 _GRAPHICS = ("image_", "exp", "v_interp", "lds_param")

@@ -11,13 +11,13 @@ from typing import Any
 
 import antiphase
 from antiphase.machine import Execution
-from benchmarks._job import Job, load
+from benchmarks._job import Job, Softmax, load
 from benchmarks.workers._serve import Answer, Send, pin, serve, timed
 
 
-def main(job: Job) -> None:
+def main(job: Job | Softmax) -> None:
     """Requests: core, seconds (see _serve), record, check, progress, groups (to run only so many)."""
-    a, b, c = job.operands()
+    operands = job.operands()
     program = antiphase.load(job.text)
 
     def answer(request: dict[str, Any], send: Send) -> Answer:
@@ -30,7 +30,7 @@ def main(job: Job) -> None:
                 antiphase.launch(
                     program,
                     grid=request.get("groups", job.grid),
-                    args=[a, b, c, job.m, job.n, job.k],
+                    args=job.arguments(operands),
                     threads=job.threads,
                     lds_bytes=job.lds_bytes,
                     record=request.get("record", False),
@@ -48,7 +48,7 @@ def main(job: Job) -> None:
             "peak_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
         }
         if request.get("check"):
-            answer["right"] = job.share_right(a, b, c)
+            answer["right"] = job.share_right(*operands)
         return answer
 
     serve(answer)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._job import Job, load
+from benchmarks._job import Job, product
 from benchmarks.workers._serve import Answer, Send, serve, timed
 
 
@@ -28,4 +28,4 @@ def main(job: Job) -> None:
 
 
 if __name__ == "__main__":
-    main(load(sys.argv[1]))
+    main(product(sys.argv[1]))

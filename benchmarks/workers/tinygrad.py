@@ -19,7 +19,7 @@ import numpy as np
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from benchmarks._job import Job, load
+from benchmarks._job import Job, product
 from benchmarks.workers._serve import Answer, Send, pin, serve, timed
 
 _ARCHITECTURES = {"gfx1100": "rdna3", "gfx942": "cdna"}
@@ -102,4 +102,4 @@ def main(job: Job) -> None:
 
 
 if __name__ == "__main__":
-    main(load(sys.argv[1]))
+    main(product(sys.argv[1]))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from antiphase.asm import Program as Program
     from antiphase.asm import parse as parse
+    from antiphase.checking import check as check
     from antiphase.frontends import compile_kernel as compile_kernel
     from antiphase.frontends import launch_asm as launch
     from antiphase.frontends import load as load
@@ -20,13 +21,14 @@ __version__ = "0.1.0"
 # Public name: the module that has it, and its name there.
 _PUBLIC = {
     "Program": ("antiphase.asm", "Program"),
+    "check": ("antiphase.checking", "check"),
     "compile_kernel": ("antiphase.frontends", "compile_kernel"),
     "launch": ("antiphase.frontends", "launch_asm"),
     "load": ("antiphase.frontends", "load"),
     "parse": ("antiphase.asm", "parse"),
 }
 
-__all__ = ["Program", "__version__", "compile_kernel", "launch", "load", "parse"]
+__all__ = ["Program", "__version__", "check", "compile_kernel", "launch", "load", "parse"]
 
 
 def __getattr__(name: str) -> Any:

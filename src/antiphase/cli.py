@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import sys
 from collections.abc import Sequence
@@ -11,6 +10,8 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from antiphase import __version__
+from antiphase._cli_checks import check, mutate
+from antiphase._cli_shared import json_option, silence_shutdown, target_option, write_json
 from antiphase.errors import AntiphaseError, UserError
 
 if TYPE_CHECKING:
@@ -20,22 +21,6 @@ USER_ERROR = 2
 # As a shell reports death by SIGINT and by SIGPIPE.
 INTERRUPTED = 130
 READER_GONE = 141
-_DEFAULT_TARGET = "gfx942"
-
-_json_option = click.option(
-    "--json",
-    "json_to",
-    type=click.File("w"),
-    metavar="FILE",
-    help="Write one JSON object to FILE instead of text; - is standard output.",
-)
-_target_option = click.option(
-    "--target",
-    default=_DEFAULT_TARGET,
-    show_default=True,
-    metavar="TARGET",
-    help="GPU target; see antiphase arch list.",
-)
 _any_target_option = click.option("--target", metavar="TARGET", help="Only one GPU target; all of them by default.")
 
 
@@ -46,14 +31,14 @@ def cli() -> None:
 
 
 @cli.command()
-@_target_option
-@_json_option
+@target_option
+@json_option
 def demo(target: str, json_to: IO[str] | None) -> int:
     """Compile a warp-pipelined GEMM, run it on the CPU and show its two wave groups."""
     from antiphase import arch
 
     name = arch.target(target).name
-    _silence_shutdown()
+    silence_shutdown()
     from antiphase.report import terminal, working
 
     with working() as step:
@@ -63,14 +48,14 @@ def demo(target: str, json_to: IO[str] | None) -> int:
 
         found = demonstrate(name, step)
     if json_to:
-        _write_json(report.as_json(found), json_to)
+        write_json(report.as_json(found), json_to)
     else:
         report.print_demo(found, terminal())
     return 0 if found.ok else 1
 
 
 @cli.command(context_settings={"allow_interspersed_args": False})
-@_target_option
+@target_option
 @click.argument("script", metavar="SCRIPT.py")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
 def run(target: str, script: str, args: tuple[str, ...]) -> int | None:
@@ -80,14 +65,14 @@ def run(target: str, script: str, args: tuple[str, ...]) -> int | None:
     name = arch.target(target).name
     if not os.path.isfile(script):
         raise UserError("no such script", file=script, remedy="give the path of a Python file")
-    _silence_shutdown()
+    silence_shutdown()
     from antiphase.frontends import run_script
 
     return run_script(script, list(args), name, on_faults=_print_faults)
 
 
 @cli.command()
-@_json_option
+@json_option
 def doctor(json_to: IO[str] | None) -> int:
     """Say what is installed, what each missing piece would enable, and how to install it."""
     from antiphase.doctor import diagnose
@@ -96,7 +81,7 @@ def doctor(json_to: IO[str] | None) -> int:
 
     diagnosis = diagnose()
     if json_to:
-        _write_json(report.as_json(diagnosis), json_to)
+        write_json(report.as_json(diagnosis), json_to)
     else:
         report.print_doctor(diagnosis, terminal())
     return 0 if diagnosis.ok else 1
@@ -108,7 +93,7 @@ def arch() -> None:
 
 
 @arch.command("list")
-@_json_option
+@json_option
 def arch_list(json_to: IO[str] | None) -> None:
     """List the targets."""
     from antiphase import arch as reference
@@ -116,14 +101,14 @@ def arch_list(json_to: IO[str] | None) -> None:
     from antiphase.report import terminal
 
     if json_to:
-        _write_json(report.targets_as_json(reference.targets()), json_to)
+        write_json(report.targets_as_json(reference.targets()), json_to)
     else:
         report.print_targets(reference.targets(), terminal())
 
 
 @arch.command("show")
 @click.argument("target")
-@_json_option
+@json_option
 def arch_show(target: str, json_to: IO[str] | None) -> None:
     """Show what is known about TARGET, each value with its evidence and source."""
     from antiphase import arch as reference
@@ -132,7 +117,7 @@ def arch_show(target: str, json_to: IO[str] | None) -> None:
 
     found = reference.target(target)
     if json_to:
-        _write_json(report.target_as_json(found), json_to)
+        write_json(report.target_as_json(found), json_to)
     else:
         report.print_target(found, terminal())
 
@@ -145,7 +130,7 @@ def isa() -> None:
 @isa.command("list")
 @_any_target_option
 @click.option("--class", "group", metavar="CLASS", help="Only one class, such as VALU or LDS.")
-@_json_option
+@json_option
 def isa_list(target: str | None, group: str | None, json_to: IO[str] | None) -> None:
     """List the instructions."""
     from antiphase.coverage import instructions
@@ -154,7 +139,7 @@ def isa_list(target: str | None, group: str | None, json_to: IO[str] | None) -> 
 
     rows = instructions(target, group)
     if json_to:
-        _write_json(report.list_as_json(rows), json_to)
+        write_json(report.list_as_json(rows), json_to)
     else:
         report.print_list(rows, terminal())
 
@@ -162,7 +147,7 @@ def isa_list(target: str | None, group: str | None, json_to: IO[str] | None) -> 
 @isa.command("show")
 @click.argument("name")
 @_any_target_option
-@_json_option
+@json_option
 def isa_show(name: str, target: str | None, json_to: IO[str] | None) -> None:
     """Show one instruction: operands, meaning, status, source, and where it exists by which evidence."""
     from antiphase.coverage import sheet
@@ -171,7 +156,7 @@ def isa_show(name: str, target: str | None, json_to: IO[str] | None) -> None:
 
     found = sheet(name, target)
     if json_to:
-        _write_json(report.sheet_as_json(found), json_to)
+        write_json(report.sheet_as_json(found), json_to)
     else:
         report.print_sheet(found, terminal())
 
@@ -179,7 +164,7 @@ def isa_show(name: str, target: str | None, json_to: IO[str] | None) -> None:
 @isa.command("coverage")
 @_any_target_option
 @click.option("--reasons", is_flag=True, help="List the unsupported instructions with the reason of each.")
-@_json_option
+@json_option
 def isa_coverage(target: str | None, reasons: bool, json_to: IO[str] | None) -> None:
     """Count the instructions that the assembler accepts, antiphase parses, and antiphase executes."""
     from antiphase import arch as reference
@@ -196,9 +181,13 @@ def isa_coverage(target: str | None, reasons: bool, json_to: IO[str] | None) -> 
             step(f"trying the instructions of {name}")
             surveys.append(survey(name))
     if json_to:
-        _write_json(report.coverage_as_json(surveys), json_to)
+        write_json(report.coverage_as_json(surveys), json_to)
     else:
         report.print_coverage(surveys, terminal(), reasons=reasons)
+
+
+cli.add_command(check)
+cli.add_command(mutate)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -250,24 +239,6 @@ def _print_faults(tally: FaultTally) -> None:
 
     for line in fault_lines(tally):
         print(f"antiphase: {line}", file=sys.stderr)
-
-
-def _silence_shutdown() -> None:
-    """Close standard error once everything of ours is done: Triton's library reports its leaks after that."""
-
-    def silence() -> None:
-        sys.stderr.flush()
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-
-    # Handlers run last first: those registered later may still write.
-    atexit.register(silence)
-
-
-def _write_json(value: object, stream: IO[str]) -> None:
-    import json
-
-    json.dump(value, stream, indent=2, ensure_ascii=False)
-    stream.write("\n")
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ def load(path: str | Path, target: str | None = None) -> Program:
     try:
         content = Path(path).read_bytes()
     except OSError as problem:
-        raise UserError(f"cannot open: {problem.strerror}", file=name) from None
+        raise UserError(f"cannot open: {problem.strerror}", file=name, remedy="check the path") from None
     if content.startswith(b"\x7fELF"):
         raise UserError("this is a code object", file=name, remedy="disassemble it or pass the .s text")
     try:

@@ -24,7 +24,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """The smallest change that removes a finding: text to put before an instruction, in its place, or () to delete it."""
+    """The smallest change that removes a finding: text to put before an instruction or in its place."""
 
     action: Literal["insert", "replace", "delete"]
     instruction: int

@@ -26,7 +26,6 @@ _OFFSET_BITS = {
     "scratch": {"gfx9": (13, _SIGNED), "gfx11": (13, _SIGNED), "gfx12": (24, _SIGNED), "gfx1250": (24, _SIGNED)},
     "flat": {"gfx9": (12, _UNSIGNED), "gfx11": (12, _UNSIGNED), "gfx12": (24, _SIGNED), "gfx1250": (24, _SIGNED)},
 }
-_SPLIT = {"vmcnt": ("loadcnt",), "lgkmcnt": ("dscnt", "kmcnt"), "vscnt": ("storecnt",)}
 _FLOAT8 = ("fp8", "bf8")
 
 Conditions = tuple[tuple[str, int], ...]
@@ -88,7 +87,7 @@ def _store_wait(program: Program, kernel: Kernel) -> int | None:
 
 
 def _is_float8(record: Record | None, instruction: Instruction) -> bool:
-    if isinstance(record, Matrix) and {record.a, record.b} & set(_FLOAT8):
+    if isinstance(record, Matrix) and (record.a + record.b).startswith(_FLOAT8):
         return True
     return "cvt" in instruction.mnemonic and any(name in instruction.mnemonic for name in _FLOAT8)
 
@@ -137,9 +136,11 @@ def _barrier(index: int, mnemonic: str, new: arch.Target) -> Fix | None:
 
 
 def _exists(mnemonic: str, target: str) -> bool:
+    """By the assembler where it knows the name at all; spellings that it leaves out are looked up as records."""
     accepted = arch.assembler_inventory().mnemonics
     spellings = [mnemonic, *(mnemonic.removesuffix(s) for s in _SUFFIXES if mnemonic.endswith(s))]
-    return any(s in accepted and target in accepted[s].forms for s in spellings) or bool(find(mnemonic, target))
+    known = [accepted[s] for s in spellings if s in accepted]
+    return any(target in one.forms for one in known) if known else find(mnemonic, target) is not None
 
 
 def _wait(index: int, instruction: Instruction, old: str, new: arch.Target) -> Iterator[Finding]:
@@ -172,21 +173,24 @@ def _asked(conditions: Conditions, old: str) -> Conditions:
 def _translated(conditions: Conditions, old: str, new: str) -> Iterator[tuple[str, int]]:
     """The waits on another generation's counters that hold at least as much back.
 
-    Where one counter becomes several, or counted more than its successor does, n is no longer known to be loose enough:
-    how many of n younger operations were of which kind is not in the text. The waits are then for 0.
+    Where several counters become one, the number stays: it then bounds them all. Where one becomes several it is no
+    longer known to be small enough for any, since the text does not tell which operations it left; all must reach 0.
     """
-    there = COUNTERS[generation(new)]
     for counter, n in _asked(conditions, old):
-        names = _successors(counter, generation(old), there)
-        same = len(names) == 1 and (names[0] == counter or counter in ("vmcnt", "vscnt"))
-        yield from ((name, n if same else 0) for name in names)
+        names = _successors(counter, generation(old), COUNTERS[generation(new)])
+        yield from ((name, n if len(names) == 1 else 0) for name in names)
 
 
 def _successors(counter: str, before: str, there: tuple[str, ...]) -> tuple[str, ...]:
-    names = (counter,) if counter in there else _SPLIT.get(counter, ())
-    names = names or tuple(old for old, new in _SPLIT.items() if counter in new)
-    if counter == "vmcnt" and before == "gfx9":
-        names = (*names, "vscnt", "storecnt")  # stores counted with loads on CDNA only
-    if counter == "storecnt" and "vscnt" not in there:
-        names = ("vmcnt",)
+    """The counters that operations of one are on in another generation."""
+    if counter in ("storecnt", "vscnt"):
+        names = ("storecnt", "vscnt") if {"storecnt", "vscnt"} & set(there) else ("vmcnt",)
+    elif counter == "vmcnt" and before == "gfx9":
+        names = ("vmcnt", "loadcnt", "vscnt", "storecnt")  # stores are counted with loads on CDNA 3 and 4 only
+    elif counter in ("vmcnt", "loadcnt"):
+        names = ("vmcnt", "loadcnt")
+    elif counter in ("lgkmcnt", "dscnt", "kmcnt"):
+        names = ("lgkmcnt", "dscnt", "kmcnt") if counter == "lgkmcnt" else ("lgkmcnt", counter)
+    else:
+        names = (counter,)
     return tuple(name for name in names if name in there)

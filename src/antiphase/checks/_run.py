@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 from antiphase.asm import Kernel, Program
-from antiphase.checks._finding import Checked, Finding
+from antiphase.checks._finding import Checked, Finding, Verdict
+from antiphase.checks._first_uses import first_uses
 from antiphase.errors import UserError
 from antiphase.isa import find
 from antiphase.machine import Execution
@@ -30,7 +31,11 @@ _DYNAMIC = {
     "useless": ("_useless", "check_useless"),
     "bank": ("_bank", "check_banks"),
 }
-CHECKS = (*_STATIC, *_DYNAMIC)
+STATIC_CHECKS = tuple(_STATIC)
+"""The names of the checks of a program."""
+CHECKS = tuple(
+    name for name, (module, _) in (_STATIC | _DYNAMIC).items() if find_spec(f"antiphase.checks.{module}") is not None
+)
 """The names of all checks: those of a program first, then those of a recording."""
 
 _INDIRECT = ("s_setpc_", "s_swappc_", "s_call_")
@@ -38,13 +43,17 @@ _INDIRECT = ("s_setpc_", "s_swappc_", "s_call_")
 
 @dataclass(frozen=True, slots=True)
 class CheckedKernel:
-    """What was found in one kernel. ran: names of the checks that ran. launches: launches that were looked at."""
+    """What was found in one kernel. ran: names of the checks that ran.
+
+    launches: launches that were checked; workgroups: how many of theirs were recorded, and how many there were.
+    """
 
     program: Program
     kernel: Kernel
     checked: Checked
     ran: tuple[str, ...]
     launches: int = 0
+    workgroups: tuple[int, int] = (0, 0)
 
 
 def chosen(names: Iterable[str] | None) -> tuple[str, ...]:
@@ -72,12 +81,13 @@ def check_program(
     chosen_kernel = program.kernel(kernel)
     options: dict[str, dict[str, Any]] = {"port": {"to": to}, "resources": {"waves_per_simd": waves_per_simd}}
     names = [name for name in chosen(checks) if name in _STATIC and (name != "port" or to is not None)]
-    found: list[Finding] = []
-    ran = []
+    part = CheckedKernel(program, chosen_kernel, Checked((), tuple(_unjudged(program, chosen_kernel))), ())
     for name, check in _functions(names, _STATIC):
-        found += check(program, chosen_kernel, **options.get(name, {}))
-        ran.append(name)
-    return CheckedKernel(program, chosen_kernel, Checked(tuple(found), tuple(_unjudged(program, chosen_kernel))), tuple(ran))
+        found = check(program, chosen_kernel, **options.get(name, {}))
+        if name == "wait" and not isinstance(found, Checked):
+            found = first_uses(chosen_kernel, found)
+        part = _with(part, name, found)
+    return part
 
 
 def check_execution(execution: Execution, checks: Collection[str] | None = None) -> CheckedKernel:
@@ -87,21 +97,28 @@ def check_execution(execution: Execution, checks: Collection[str] | None = None)
     """
     if execution.recording is None:
         raise UserError("the launch was not recorded", file=execution.program.name, remedy="launch with record=True")
-    found: list[Finding] = []
-    ran = []
+    recording = execution.recording
+    x, y, z = recording.grid
+    recorded = len({trace.workgroup for trace in recording.waves}), x * y * z
+    part = CheckedKernel(execution.program, execution.kernel, Checked(()), (), 1, recorded)
     for name, check in _functions([n for n in chosen(checks) if n in _DYNAMIC], _DYNAMIC):
-        found += check(execution if name == "mem" else execution.recording)
-        ran.append(name)
-    return CheckedKernel(execution.program, execution.kernel, Checked(tuple(found)), tuple(ran), 1)
+        part = _with(part, name, check(execution if name == "mem" else recording))
+    return part
+
+
+def _with(part: CheckedKernel, name: str, found: Checked | Sequence[Finding]) -> CheckedKernel:
+    new = found if isinstance(found, Checked) else Checked(tuple(found))
+    old = part.checked
+    checked = Checked((*old.findings, *new.findings), tuple(dict.fromkeys((*old.incomplete, *new.incomplete))))
+    return replace(part, checked=checked, ran=(*part.ran, name))
 
 
 def _functions(
     names: Iterable[str], table: dict[str, tuple[str, str]]
-) -> Iterator[tuple[str, Callable[..., list[Finding]]]]:
+) -> Iterator[tuple[str, Callable[..., Checked | Sequence[Finding]]]]:
     for name in names:
         module, function = table[name]
-        if find_spec(f"antiphase.checks.{module}") is not None:
-            yield name, getattr(import_module(f"antiphase.checks.{module}"), function)
+        yield name, getattr(import_module(f"antiphase.checks.{module}"), function)
 
 
 def together(parts: Iterable[CheckedKernel]) -> list[CheckedKernel]:
@@ -121,7 +138,13 @@ def _both(a: CheckedKernel, b: CheckedKernel) -> CheckedKernel:
         counts[key] = finding if known is None else replace(known, count=known.count + finding.count)
     incomplete = dict.fromkeys((*a.checked.incomplete, *b.checked.incomplete))
     ran = chosen({*a.ran, *b.ran})
-    return replace(a, checked=Checked(tuple(counts.values()), tuple(incomplete)), ran=ran, launches=a.launches + b.launches)
+    return replace(
+        a,
+        checked=Checked(tuple(counts.values()), tuple(incomplete)),
+        ran=ran,
+        launches=a.launches + b.launches,
+        workgroups=(a.workgroups[0] + b.workgroups[0], a.workgroups[1] + b.workgroups[1]),
+    )
 
 
 def identity(finding: Finding) -> tuple[object, ...]:
@@ -137,9 +160,18 @@ def _unjudged(program: Program, kernel: Kernel) -> Iterator[str]:
             if one is not None and find(one.mnemonic, program.target) is None:
                 unknown.setdefault(one.mnemonic, instruction.line)
     for mnemonic, line in unknown.items():
-        yield f"{program.name}:{line}: '{mnemonic}' is not known for {program.target}: what it reads and writes is not followed"
+        what = f"'{mnemonic}' is not known for {program.target}: what it reads and writes is not followed"
+        yield f"{program.name}:{line}: {what}"
     for block in kernel.blocks:
         last = kernel.instructions[block.end - 1]
-        leaves = last.mnemonic.startswith(_INDIRECT) and not (last.mnemonic.startswith("s_setpc_") and block.successors)
-        if leaves:
-            yield f"{program.name}:{last.line}: '{last.text()}' goes where the text does not tell: that code is not followed"
+        known = last.mnemonic.startswith("s_setpc_") and block.successors
+        if last.mnemonic.startswith(_INDIRECT) and not known:
+            yield f"{program.name}:{last.line}: '{last.text()}' leaves the kernel: that code is not followed"
+
+
+def verdict(parts: Sequence[CheckedKernel]) -> Verdict:
+    """Of all kernels together; nothing looked at is incomplete."""
+    verdicts = [part.checked.verdict for part in parts]
+    if "findings" in verdicts:
+        return "findings"
+    return "incomplete" if "incomplete" in verdicts or not verdicts else "clean"

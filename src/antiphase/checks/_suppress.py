@@ -1,6 +1,7 @@
 """Suppressions: findings an author has looked at and keeps, each with the reason.
 
-A file (TOML) of tables [[suppress]], or a comment on the Python line: `# antiphase: allow wait -- reason`.
+A file (TOML) of tables [[suppress]], or a comment on the Python or assembly line of one of the instructions:
+`# antiphase: allow wait -- reason`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from glob import escape
 from pathlib import Path
 from typing import Any, Literal
 
-from antiphase.asm import Instruction, Kernel
-from antiphase.checks._finding import Finding
-from antiphase.checks._run import CHECKS, CheckedKernel
+from antiphase.asm import Instruction
+from antiphase.checks._finding import Finding, Verdict
+from antiphase.checks._run import CHECKS, CheckedKernel, verdict
 from antiphase.errors import UserError
 
 _KEYS = ("check", "rule", "kernel", "instruction", "line", "reason")
@@ -64,6 +66,11 @@ class Suppressed:
     unused: list[Suppression] = field(default_factory=list)
     unreasoned: list[str] = field(default_factory=list)
 
+    @property
+    def verdict(self) -> Verdict:
+        """Of all kernels, without what is suppressed."""
+        return verdict(self.kept)
+
 
 def load_suppressions(path: str | Path) -> list[Suppression]:
     """The suppressions of a TOML file. UserError for a file that is missing or malformed, naming what is wrong."""
@@ -99,6 +106,7 @@ def _entry(table: Any, file: str, number: int) -> Suppression:
 
 def suppress(parts: Sequence[CheckedKernel], suppressions: Iterable[Suppression] = ()) -> Suppressed:
     """Take out what these suppressions and the comments in the kernels' sources allow."""
+    _lines.cache_clear()  # sources may have changed since the last time
     allowed, unreasoned = _comments(parts)
     everything = [*suppressions, *allowed]
     result = Suppressed([], unreasoned=unreasoned)
@@ -131,7 +139,7 @@ def _comments(parts: Iterable[CheckedKernel]) -> tuple[list[Suppression], list[s
     """Allowances written on source lines that some instruction comes from; and those that give no reason."""
     allowed: dict[Suppression, None] = {}
     unreasoned: dict[str, None] = {}
-    for file, line in sorted({place for part in parts for place in _source_lines(part.kernel)}):
+    for file, line in sorted({place for part in parts for place in _lines_of(part)}):
         match = _COMMENT.search(source_line(file, line) or "")
         if match is None:
             continue
@@ -141,12 +149,14 @@ def _comments(parts: Iterable[CheckedKernel]) -> tuple[list[Suppression], list[s
             continue
         for name in match[1].split(","):
             check, _, rule = name.strip().partition("/")
-            allowed[Suppression(check, match[2], where, "comment", rule=rule or "*", line=where)] = None
+            allowed[Suppression(check, match[2], where, "comment", rule=rule or "*", line=escape(where))] = None
     return list(allowed), list(unreasoned)
 
 
-def _source_lines(kernel: Kernel) -> set[tuple[str, int]]:
-    return {(i.loc.file, i.loc.line) for i in kernel.instructions if i.loc is not None and i.loc.line}
+def _lines_of(part: CheckedKernel) -> set[tuple[str, int]]:
+    """The places of all instructions of a kernel, in its source and in its assembly file."""
+    source = {(i.loc.file, i.loc.line) for i in part.kernel.instructions if i.loc is not None and i.loc.line}
+    return source | {(part.program.name, i.line) for i in part.kernel.instructions}
 
 
 def source_line(file: str, line: int) -> str | None:

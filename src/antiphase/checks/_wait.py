@@ -2,8 +2,8 @@
 
 Every outstanding operation is followed with the number of younger ones on its counter that are sure to be counted. A
 wait for n proves it complete if at least n are younger, since in-order counters retire the oldest first; operations
-that complete in any order (scalar loads, FLAT on CDNA) need n = 0. A counter that is full retires its oldest. Where paths
-meet, an operation is outstanding if it is on either, with the smaller number.
+that complete in any order (scalar loads, FLAT on CDNA) need n = 0. A full counter retires its oldest. Where paths meet,
+an operation is outstanding if it is on either, with the smaller number.
 
 It follows registers only: what LDS and memory need is seen in a recording (`race`).
 Order rules and finite counters: facts of AMD CDNA3 ISA 4.4 and LLVM SIInsertWaitcnts.

@@ -4,18 +4,21 @@ from antiphase.frontends._assembly import launch_asm
 from antiphase.frontends._code_object import load
 from antiphase.frontends._compile import Compiled, compile_kernel
 from antiphase.frontends._launch import RunOptions
+from antiphase.frontends._launch_spec import LaunchSpec, read_launch_spec
 from antiphase.frontends._script import run_script, triton_on_cpu
 from antiphase.frontends._tensor import Tensor, empty, tensor, zeros
 from antiphase.frontends._types import triton_type
 
 __all__ = [
     "Compiled",
+    "LaunchSpec",
     "RunOptions",
     "Tensor",
     "compile_kernel",
     "empty",
     "launch_asm",
     "load",
+    "read_launch_spec",
     "run_script",
     "tensor",
     "triton_on_cpu",

@@ -74,7 +74,8 @@ def launch_asm(
         lds_bytes=chosen.metadata.group_segment_fixed_size + dynamic,
         buffers=buffers,
     )
-    return _launch.execute(launch, RunOptions(record, workers, max_instructions, progress))
+    options = RunOptions(record, workers=workers, max_instructions=max_instructions, progress=progress)
+    return _launch.execute(launch, options)
 
 
 def _program(

@@ -174,6 +174,10 @@ def _body(kernel: str, symbol: _Symbol, listing: Sequence[str], lines: Mapping[i
             address = int(match[2], 16)
             if symbol.size and address >= symbol.address + symbol.size:
                 break
+            if "/*" in match[1]:  # what has no text is left out: without the comment the line means something else
+                place = f"offset {address - symbol.address:#x} of {kernel}"
+                remedy = "the target has no such instruction; compile for the target that has it"
+                raise UserError(f"llvm-objdump cannot write the code at {place}: {match[1]}", file=name, remedy=remedy)
             if address in lines:
                 rows.append(lines[address])
             rows.append("\t" + _TARGET.sub(lambda found: prefix + found[0], match[1]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from antiphase.errors import UserError
@@ -12,7 +12,7 @@ from antiphase.frontends._buffers import Buffer, merged
 
 if TYPE_CHECKING:
     from antiphase.asm import Kernel, KernelArg, Program
-    from antiphase.machine import Execution
+    from antiphase.machine import Execution, Memory
 
 Grid = tuple[int, int, int]
 
@@ -22,12 +22,14 @@ class RunOptions:
     """How the machine is to run a launch.
 
     record: keep a Recording.
+    recorded_workgroups: only of the first so many, the others run in fast mode after them (None: of all).
     workers: threads (None: the machine's choice).
     max_instructions: wave-instructions after which the launch is cut short (None: no limit).
     progress: called by the machine as workgroups finish.
     """
 
     record: bool = False
+    recorded_workgroups: int | None = None
     workers: int | None = None
     max_instructions: int | None = None
     progress: Callable[..., Any] | None = None
@@ -48,11 +50,30 @@ class Launch:
 
 def execute(launch: Launch, options: RunOptions) -> Execution:
     """Run a launch; results are in the memory of its buffers."""
-    from antiphase.machine import Memory, run
+    from antiphase.machine import Memory
 
     memory = Memory()
     for buffer in merged(launch.buffers):
         memory.add(buffer.address, buffer.size, buffer.name, writable=buffer.writable, owner=buffer.owner)
+    x, y, z = launch.grid
+    total, recorded = x * y * z, options.recorded_workgroups
+    if not options.record or recorded is None or recorded >= total:
+        return _run(launch, memory, options, options.record, (0, total))
+    first = _run(launch, memory, options, True, (0, recorded))
+    rest = _run(launch, memory, options, False, (recorded, total))
+    return replace(
+        first,
+        instructions=first.instructions + rest.instructions,
+        counts=first.counts + rest.counts,
+        faults=first.faults + rest.faults,
+        fault_count=first.fault_count + rest.fault_count,
+        seconds=first.seconds + rest.seconds,
+    )
+
+
+def _run(launch: Launch, memory: Memory, options: RunOptions, record: bool, workgroups: tuple[int, int]) -> Execution:
+    from antiphase.machine import run
+
     return run(
         launch.program,
         grid=launch.grid,
@@ -61,7 +82,8 @@ def execute(launch: Launch, options: RunOptions) -> Execution:
         threads_per_workgroup=launch.threads_per_workgroup,
         lds_bytes=launch.lds_bytes,
         kernel=launch.kernel,
-        record=options.record,
+        record=record,
+        workgroups=workgroups,
         workers=options.workers,
         max_instructions=options.max_instructions,
         progress=options.progress,

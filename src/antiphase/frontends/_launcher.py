@@ -13,7 +13,7 @@ from triton.runtime import _allocation, driver
 from triton.runtime.cache import get_cache_manager
 
 from antiphase import asm
-from antiphase.errors import UserError
+from antiphase.errors import AntiphaseError, UserError
 from antiphase.frontends import _launch
 from antiphase.frontends._buffers import Buffer, Exposed, address_of, buffer_of, is_array
 from antiphase.frontends._launch import Launch, RunOptions
@@ -32,17 +32,24 @@ class Session:
     launches, instructions: launches made, wave-instructions executed.
     faults: accesses without effect, by instruction.
     on_launch: called with the kernel's name and the Execution after every launch.
+    on_failure: called with the launch and the error where the machine could not finish it; the error goes on.
     """
 
     options: RunOptions = field(default_factory=RunOptions)
     on_launch: Callable[[str, Execution], None] | None = None
+    on_failure: Callable[[Launch, AntiphaseError], None] | None = None
     launches: int = 0
     instructions: int = 0
     faults: FaultTally = field(default_factory=FaultTally)
     exposed: Exposed = field(default_factory=Exposed)
 
     def run(self, launch: Launch) -> None:
-        execution = _launch.execute(launch, self.options)
+        try:
+            execution = _launch.execute(launch, self.options)
+        except AntiphaseError as error:
+            if self.on_failure is not None:
+                self.on_failure(launch, error)
+            raise
         self.launches += 1
         self.instructions += execution.instructions
         self.faults.add(execution)

@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from antiphase.errors import UserError
+from antiphase.errors import AntiphaseError, UserError
 from antiphase.frontends._compile import require_triton
 from antiphase.frontends._launch import RunOptions
 
 if TYPE_CHECKING:
     from antiphase.frontends._driver import Session
+    from antiphase.frontends._launch import Launch
+    from antiphase.machine import Execution
     from antiphase.machine.fault_tally import FaultTally
 
 
@@ -24,6 +26,8 @@ def run_script(
     target: str = "gfx942",
     *,
     on_faults: Callable[[FaultTally], object] | None = None,
+    on_launch: Callable[[str, Execution], None] | None = None,
+    on_failure: Callable[[Launch, AntiphaseError], None] | None = None,
     **options: Any,
 ) -> int:
     """Run a Python file as `python path args` would, its Triton kernels compiled for `target`, on the CPU.
@@ -32,6 +36,7 @@ def run_script(
     measures one run in host time; the autotuner counts executed wave-instructions.
 
     on_faults: called when the script has ended, however it did, if a kernel touched memory it must not.
+    on_launch, on_failure: called after every launch, as those of `Session`.
     options: fields of `RunOptions`.
     Returns 0, or 1 if there were such faults.
     The script's exceptions pass through; SystemExit, too, unless it would hide faults.
@@ -41,6 +46,7 @@ def run_script(
     if not os.path.isfile(script):
         raise UserError("no such script", file=script, remedy="give the path of a Python file")
     with triton_on_cpu(target, RunOptions(**options)) as session, _as_main(script, args):
+        session.on_launch, session.on_failure = on_launch, on_failure
         try:
             runpy.run_path(script, run_name="__main__")
         except SystemExit as exit:

@@ -70,7 +70,7 @@ def decode(code: Expr, name: str) -> Expr:
         case "f32":
             return code.bits(F32)
         case "xf32":
-            return _round_to_xf32(code)
+            return _cut_to_xf32(code)
         case "f16":
             return code.to(U16).bits(F16).to(F32)
         case "bf16":
@@ -102,14 +102,10 @@ def _decode_small(code: Expr, format_: SmallFloat) -> Expr:
     return (value | sign).bits(F32)
 
 
-def _round_to_xf32(code: Expr) -> Expr:
-    """f32 with the mantissa rounded to nearest even at 10 bits; infinities and NaNs keep their upper bits."""
-    odd = (code >> 13) & 1
-    rounded = (code + 0xFFF + odd) & 0xFFFFE000
-    special = (code & INFINITY) == INFINITY
-    nan = (code & 0x7FFFFF) != 0
-    kept = select(nan, code | 0x400000, code) & 0xFFFFE000
-    return select(special, kept, rounded).bits(F32)
+def _cut_to_xf32(code: Expr) -> Expr:
+    """f32 with the mantissa cut to 10 bits, as gfx942 does (ROCm/rocm-libraries#9176); a NaN stays one."""
+    nan = ((code & INFINITY) == INFINITY) & ((code & 0x7FFFFF) != 0)
+    return (select(nan, code | 0x400000, code) & 0xFFFFE000).bits(F32)
 
 
 def decode_scale(code: Expr, name: str = "e8m0") -> Expr:

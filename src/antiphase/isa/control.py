@@ -62,7 +62,7 @@ gfx12("s_barrier_signal_isfirst", "barrier_signal_isfirst")
 gfx12("s_barrier_wait", "barrier_wait")
 gfx12("s_barrier_init", "barrier_init")
 gfx12("s_barrier_join", "barrier_join")
-gfx12("s_barrier_leave", "barrier_leave")
+gfx12("s_barrier_leave", "barrier_leave", status="modelled", note="what SCC says is not public: 1 here")
 gfx12("s_get_barrier_state", "barrier_state")
 gfx1250("s_wakeup_barrier", "hint")
 
@@ -71,6 +71,7 @@ HINTS = (
     "s_ttracedata s_ttracedata_imm s_code_end s_inst_prefetch s_atc_probe s_atc_probe_buffer"
 )
 op(HINTS, "hint")
+op("ds_nop", "hint")
 newer("s_set_inst_prefetch_distance s_clause s_delay_alu s_wait_alu s_waitcnt_depctr s_wait_event", "hint")
 newer("s_singleuse_vdst s_sleep_var s_monitor_sleep", "hint")
 gfx12(

@@ -74,7 +74,6 @@ load("ds_read_addtid_b32 ds_load_addtid_b32", by_lane=True)
 store("ds_write_addtid_b32 ds_store_addtid_b32", by_lane=True)
 memory("ds_append", "ds", "append", update=lambda old, lanes: old + lanes, cite=CITE)
 memory("ds_consume", "ds", "append", update=lambda old, lanes: old - lanes, cite=CITE)
-memory("ds_nop", "ds", "cache", cite=CITE)
 memory("lds_direct_load", "direct", "load", targets=GFX11, cite="AMD RDNA3 ISA 12.4")
 memory("ds_direct_load lds_direct_load", "direct", "load", targets=RDNA4, cite="AMD RDNA4 ISA 12.4")
 

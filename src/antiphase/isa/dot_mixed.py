@@ -8,14 +8,11 @@ from antiphase.isa._expr import BF16, F16, I32, I64, U16, Expr, Type, fma
 from antiphase.isa._families import GFX11, RDNA4, WAVE32
 from antiphase.isa._floats import limited
 from antiphase.isa._formats import decode
+from antiphase.isa._numerics import dot_numerics
 from antiphase.isa._record import Semantics, valu
 
 RDNA3 = "AMD RDNA3 ISA (15-Aug-2023), chapter 16.6, 16.10 (VOP3P, VOP3)"
 MANUAL = "AMD RDNA4 ISA (7-Apr-2025), chapter 16.6 (VOP3P)"
-NOTE = (
-    "each product is added in order and rounded with its addition, as the manual writes it; "
-    "gfx1151 is reported to align and truncate instead (ROCm/rocm-systems issue 12056)"
-)
 
 
 def mixed_terms(a: Expr, b: Expr, bits: int, signs: Expr) -> list[tuple[Expr, Expr]]:
@@ -66,15 +63,16 @@ def dot_halves(type_: Type) -> Semantics:
     return semantics
 
 
-modelled = functools.partial(valu, status="modelled", note=NOTE)
 for type_ in (F16, BF16):
-    modelled(
+    valu(
         f"v_dot2_{type_}_{type_}",
         f"u32 u32 {type_} -> {type_}",
         dot_halves(type_),
         targets=GFX11 | RDNA4,
         cite=RDNA3,
         rest="keep",
+        status="modelled",
+        note=dot_numerics(str(type_), reported=True),
     )
 
 
@@ -90,4 +88,6 @@ def dot_bytes(first: str, second: str) -> Semantics:
 for first in ("fp8", "bf8"):
     for second in ("fp8", "bf8"):
         name = f"v_dot4_f32_{first}_{second}"
-        modelled(name, "u32 u32 f32 -> f32", dot_bytes(first, second), targets=RDNA4, cite=MANUAL)
+        note = dot_numerics("f32", reported=False)
+        meaning = dot_bytes(first, second)
+        valu(name, "u32 u32 f32 -> f32", meaning, targets=RDNA4, cite=MANUAL, status="modelled", note=note)

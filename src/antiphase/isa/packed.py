@@ -8,6 +8,7 @@ import operator
 from antiphase.isa._expr import BF16, F16, F32, I16, I32, I64, U16, U32, Expr, Type, fma, maximum, minimum
 from antiphase.isa._families import GFX11, GFX950, RDNA4, WAVE32
 from antiphase.isa._floats import limited, max_float, maximum_ieee, min_float, minimum_ieee
+from antiphase.isa._numerics import dot_numerics
 from antiphase.isa._record import Semantics, valu
 from antiphase.isa.vector_float import half_overflow
 from antiphase.isa.vector_integer import multiply_add, saturating
@@ -107,7 +108,7 @@ DOT = functools.partial(
     valu,
     cite=CITE,
     status="modelled",
-    note="the manual does not state the order and rounding of the additions",
+    note=dot_numerics("f32", reported=True),
 )
 for t, targets in ((F16, None), (BF16, GFX950 | GFX11 | RDNA4)):
     DOT(f"v_dot2_f32_{t}", "u32 u32 f32 -> f32", dot_float(t), targets=targets)

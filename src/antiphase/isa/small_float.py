@@ -154,6 +154,6 @@ for name in ("fp8", "bf8", "fp4"):
             scaled(
                 f"v_cvt_scalef32_{t}_{name}",
                 f"u8 f32 -> {t}",
-                lambda a, s, f=form, t=type_: scaled_value(a.to(U32), f, s, t),
+                lambda a, s, f=name, t=type_: scaled_value(a.to(U32), f, s, t),
                 rest="zero" if type_ is F32 else "keep",
             )

@@ -6,6 +6,7 @@ import functools
 import itertools
 
 from antiphase.isa._families import GFX11, GFX1250, RDNA4
+from antiphase.isa._numerics import CHOSEN, FROM_C, FUSED, KEPT, SCALED, UNKNOWN, Numerics
 from antiphase.isa._record import matrix
 
 CITE = {
@@ -15,25 +16,22 @@ CITE = {
 }
 TARGETS = {"rdna3": GFX11, "rdna4": RDNA4, "cdna5": GFX1250}
 
-SUM = (
-    "each element starts from C and adds its products in order of k, every step a fused multiply-add in f32 "
-    "rounded to nearest even, denormals kept. "
-)
-ONCE = "A 16-bit result is rounded once at the end. "
 STEPS = {"rdna3": 2, "rdna4": 4}
 """Products that hardware adds in one step."""
 GRID = (
-    "Hardware adds {0} products a step on a common grid that drops low bits{1}, so that last bits differ "
-    "(ROCm/rocm-systems#12056 and rocjitsu {2}). "
+    "differs in last bits: {0} products a step on a common grid that drops low bits{1} (ROCm/rocm-systems#12056 and "
+    "rocjitsu {2})"
 )
 MEASURED = {
-    "rdna3": GRID.format(2, " and flushes f32 denormals", "gfx11_dot2.h, measured on gfx1100 and gfx1151"),
+    "rdna3": GRID.format(2, ", f32 denormals flushed", "gfx11_dot2.h, measured on gfx1100 and gfx1151"),
     "rdna4": GRID.format(4, "", "gfx12_dot.h, measured on gfx1201"),
 }
-NARROWED = "As measured there, a 16-bit sum is narrowed after each step, f16 to nearest even, bf16 by truncation. "
-UNKNOWN = "The hardware's order and internal width are not documented. "
+ONCE = ", and a 16-bit result is rounded once at the end"
+NARROWED = (
+    ", and the sum is narrowed after every {0} products as measured on hardware, f16 to nearest even, bf16 by cutting"
+)
 SPARSE_ORDER = (
-    "The index of an element is in the lane that rocjitsu took from Tensile kernels; ROCm/rocm-systems "
+    ". Index: that of an element is in the lane that rocjitsu took from Tensile kernels; ROCm/rocm-systems "
     "shared/mma/layout.h says that the public ISA text reads otherwise"
 )
 
@@ -57,9 +55,11 @@ def add(
     exact = result == "i32"
     measured = family in MEASURED and not sparse and a in ("f16", "bf16")
     narrowed = STEPS[family] if measured and result != "f32" else 0
-    note = SUM + (MEASURED[family] if measured else UNKNOWN)
-    note += NARROWED if narrowed else "" if result == "f32" else ONCE
-    note += SPARSE_ORDER if sparse and family == "cdna5" else ""
+    rounding = FUSED.format("f32")
+    rounding += "" if result == "f32" else NARROWED.format(narrowed) if narrowed else ONCE
+    order = SCALED if scaled else CHOSEN if sparse else FROM_C
+    hardware = MEASURED[family] if measured else UNKNOWN
+    hardware += SPARSE_ORDER if sparse and family == "cdna5" else ""
     matrix(
         name,
         shape,
@@ -71,7 +71,7 @@ def add(
         scale_block=scale_block,
         targets=TARGETS[family],
         status="exact" if exact else "modelled",
-        note="" if exact else note.strip(),
+        note="" if exact else Numerics(order, rounding, KEPT, hardware).note(),
         narrowed=narrowed,
         cite=CITE[family],
     )

@@ -7,4 +7,15 @@ from antiphase.machine._waits import waits
 from antiphase.machine.memory import Allocation, Fault, Memory
 from antiphase.machine.recording import Recording, WaveTrace
 
-__all__ = ["Allocation", "Execution", "Fault", "Memory", "Recording", "WaveTrace", "refusal", "returns_old", "run", "waits"]
+__all__ = [
+    "Allocation",
+    "Execution",
+    "Fault",
+    "Memory",
+    "Recording",
+    "WaveTrace",
+    "refusal",
+    "returns_old",
+    "run",
+    "waits",
+]

@@ -201,8 +201,8 @@ def _halves(c: Context, operand: Operand, type_: Type) -> tuple[Value, Value]:
     inner = operand.operand if isinstance(operand, Modified) else operand
     if type_.bits == 16:
         # an inline float constant is a half in the low half, nothing in the high one
-        constant_bits = isinstance(inner, FloatImm) and Value(str(constant_bits(inner.value, type_)), U32, 1)
-        word = constant_bits or c.read(inner, U32)
+        inlined = isinstance(inner, FloatImm) and Value(str(constant_bits(inner.value, type_)), U32, 1)
+        word = inlined or c.read(inner, U32)
         lowering = c.lowering([])
         parts = (word, lowering.binary("lshr", word, Value("16", U32, 1)))
         low, high = (lowering.bitcast(lowering.to(p, U16), type_) for p in parts)

@@ -18,6 +18,7 @@ class State:
 
     pairs: records of second halves of dual-issue instructions, by index. resume_points: labels where a wave may go on
     after it gave up its turn, with the instruction. unsupported: reasons of the instructions that trap.
+    keeps_flags: exception flags are read somewhere, so every instruction that raises them notes it.
     """
 
     program: Program
@@ -28,6 +29,7 @@ class State:
     pairs: dict[int, Alu] = field(default_factory=dict)
     resume_points: list[tuple[str, int]] = field(default_factory=list)
     unsupported: dict[int, str] = field(default_factory=dict)
+    keeps_flags: bool = False
 
 
 def event(c: Context, kind: int, number: int) -> None:

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,19 +16,17 @@ from numpy.typing import NDArray
 
 from antiphase import arch
 from antiphase.asm import Kernel, Program
-from antiphase.errors import Deadlock, Incomplete, Unsupported, UserError
+from antiphase.errors import UserError
 from antiphase.machine import _faults, _native, _runtime
-from antiphase.machine import _layout as at
-from antiphase.machine import _schedule as worker_at
-from antiphase.machine._collect import Collector
-from antiphase.machine._entry import Entry, dispatch_packet, entry_state, layout_of
+from antiphase.machine._entry import dispatch_packet, layout_of
 from antiphase.machine._layout import Layout
 from antiphase.machine._translate import Translation, translate
+from antiphase.machine._worker import SLICE, Worker, aligned
 from antiphase.machine.memory import FAULT_TYPE, Fault, Memory, read_faults
 from antiphase.machine.recording import Recording, WaveTrace
 
-SLICE = 1_000_000
-"""Instructions a host thread runs before it looks whether to stop."""
+OPENING = 50_000
+"""Instructions that run in the calling thread before others start: a small launch is over sooner than they would be."""
 FAULTS_KEPT = 4096
 MAX_THREADS = 1024
 
@@ -115,6 +113,7 @@ def run(
     lds_bytes: int,
     kernel: str | None = None,
     record: bool = False,
+    workgroups: tuple[int, int] | None = None,
     workers: int | None = None,
     max_instructions: int | None = None,
     progress: Progress | None = None,
@@ -123,6 +122,7 @@ def run(
 
     grid: workgroups in x, y, z. kernarg: the argument block. threads_per_workgroup: work-items, at most 1024.
     lds_bytes: LDS of a workgroup. record: keep a Recording; loads then deliver when a wait covers them.
+    workgroups: run only those from the first number to before the second, x fastest; None for all of the grid.
     workers: host threads (None: one per core). max_instructions: wave-instructions in all, roughly.
     progress: called with (workgroups done, workgroups in all).
     Raises UserError for arguments that do not fit, Unsupported if execution meets something not modelled, Incomplete
@@ -134,12 +134,12 @@ def run(
     _check(grid, threads_per_workgroup, lds_bytes, target, program)
     layout = layout_of(chosen, program.target, record)
     code = _code(program, chosen, layout)
-    job = _Job(
+    first, end = workgroups or (0, grid[0] * grid[1] * grid[2])
+    job = Job(
         program, chosen, layout, code, grid, threads_per_workgroup, lds_bytes, kernarg, memory, max_instructions,
-        progress,
+        progress, first, end,
     )  # fmt: skip
-    total = grid[0] * grid[1] * grid[2]
-    count = min(workers or len(os.sched_getaffinity(0)), total)
+    count = min(workers or len(os.sched_getaffinity(0)), job.total)
     started = time.perf_counter()
     job.run(max(1, count))
     seconds = time.perf_counter() - started
@@ -162,7 +162,7 @@ def _check(grid: tuple[int, int, int], threads: int, lds: int, target: arch.Targ
 
 
 @dataclass(slots=True)
-class _Job:
+class Job:
     """One launch while it runs: what its host threads share."""
 
     program: Program
@@ -176,11 +176,13 @@ class _Job:
     memory: Memory
     limit: int | None
     progress: Progress | None
+    next_group: int
+    end: int
     lock: threading.Lock = field(default_factory=threading.Lock)
     stop: threading.Event = field(default_factory=threading.Event)
     error: BaseException | None = None
-    next_group: int = 0
     finished: int = 0
+    total: int = field(init=False)
     traces: list[WaveTrace] = field(default_factory=list)
     counts: list[NDArray[np.int64]] = field(default_factory=list)
     context: NDArray[np.uint64] = field(init=False)
@@ -190,9 +192,10 @@ class _Job:
     _table: NDArray[np.uint64] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.kernarg = _aligned(max(64, len(self.kernarg_bytes)))
+        self.total = self.end - self.next_group
+        self.kernarg = aligned(max(64, len(self.kernarg_bytes)))
         self.kernarg[: len(self.kernarg_bytes)] = np.frombuffer(self.kernarg_bytes, np.uint8)
-        self.packet = _aligned(64)
+        self.packet = aligned(64)
         private = self.kernel.metadata.private_segment_fixed_size
         packet = dispatch_packet(self.threads, self.grid, self.kernarg.ctypes.data, private, self.lds_bytes)
         self.packet[:] = np.frombuffer(packet, np.uint8)
@@ -207,13 +210,20 @@ class _Job:
         self.context[_faults.FAULTS // 8] = self.faults.ctypes.data
         self.context[_faults.FAULT_CAPACITY // 8] = FAULTS_KEPT
 
-    @property
-    def total(self) -> int:
-        return self.grid[0] * self.grid[1] * self.grid[2]
-
     def run(self, workers: int) -> None:
-        """Run all workgroups on host threads. The calling thread only waits, so that Ctrl-C reaches it."""
-        threads = [threading.Thread(target=self._work, args=(workers,), daemon=True) for _ in range(workers)]
+        """Run all workgroups: the first in the calling thread, what is left then on host threads of their own."""
+        chunk = max(1, min(64, self.total // (8 * workers)))
+        first = Worker(self, chunk, OPENING)
+        if not self._work(lambda: first, pause=True):
+            self._spread([lambda: first, *(lambda: Worker(self, chunk, SLICE) for _ in range(workers - 1))])
+        if self.error is not None:
+            raise self.error
+        if self.progress:
+            self.progress(self.finished, self.total)
+
+    def _spread(self, makers: Sequence[Callable[[], Worker]]) -> None:
+        """Run workers on a thread each. The calling thread only waits, so that Ctrl-C reaches it."""
+        threads = [threading.Thread(target=self._work, args=(make,), daemon=True) for make in makers]
         for thread in threads:
             thread.start()
         try:
@@ -229,25 +239,22 @@ class _Job:
             self.stop.set()
             for thread in threads:
                 thread.join()
-        if self.error is not None:
-            raise self.error
-        if self.progress:
-            self.progress(self.finished, self.total)
 
-    def _work(self, workers: int) -> None:
+    def _work(self, make: Callable[[], Worker], pause: bool = False) -> bool:
+        """Let a worker work; True unless it pauses with work left. What goes wrong is kept, and stops the others."""
         try:
-            worker = _Worker(self)
-            chunk = max(1, min(64, self.total // (8 * workers)))
-            while not self.stop.is_set():
-                with self.lock:
-                    first, self.next_group = self.next_group, min(self.next_group + chunk, self.total)
-                if first >= self.total:
-                    return
-                worker.groups(first, min(first + chunk, self.total))
+            return make().work(pause)
         except BaseException as error:
             with self.lock:
                 self.error = self.error or error
             self.stop.set()
+            return True
+
+    def take(self, chunk: int) -> tuple[int, int]:
+        """The next workgroups for a worker: first and end, the same where none is left."""
+        with self.lock:
+            first, self.next_group = self.next_group, min(self.next_group + chunk, self.end)
+            return first, self.next_group
 
     def executed(self) -> int:
         """Wave-instructions so far, whole blocks."""
@@ -269,139 +276,3 @@ class _Job:
             self.program, self.kernel, self.memory, int(counts.sum()), counts,
             read_faults(self.faults, min(fault_count, FAULTS_KEPT)), fault_count, recording, seconds,
         )  # fmt: skip
-
-
-class _Worker:
-    """One host thread's workgroup: the states of its waves, its LDS and scratch."""
-
-    def __init__(self, job: _Job) -> None:
-        self.job = job
-        layout, kernel = job.layout, job.kernel
-        entry = entry_state(kernel, job.program.target, layout, job.threads, job.kernarg, job.packet)
-        waves = len(entry.template)
-        self.states = _aligned(waves * layout.bytes).reshape(waves, layout.bytes)
-        self.lds = _aligned(max(64, job.lds_bytes))
-        private = kernel.metadata.private_segment_fixed_size
-        self.scratch = _aligned(max(64, private * layout.lanes * waves)).reshape(waves, -1)
-        self.barriers = np.zeros(at.BARRIER_COUNT * at.BARRIER_BYTES // 4, np.int32)
-        self.counts = np.zeros(len(kernel.blocks), np.int64)
-        self.collector = self._collector()
-        self.template = self._template(entry, private)
-        self.worker = np.zeros(worker_at.WORKER_BYTES // 8, np.int64)
-        self._fill_worker(entry)
-        with job.lock:
-            job.counts.append(self.counts)
-
-    def _collector(self) -> Collector | None:
-        job = self.job
-        if not job.layout.recording:
-            return None
-        return Collector(self.states, job.layout.lanes, _most_events(job.kernel), job.code.translation.sites)
-
-    def _template(self, entry: Entry, private: int) -> NDArray[np.uint8]:
-        template = _aligned(entry.template.size).reshape(entry.template.shape)
-        template[:] = entry.template
-        for wave in range(len(template)):
-            words = {
-                at.CONTEXT: self.job.context.ctypes.data, at.COUNTS: self.counts.ctypes.data,
-                at.LDS: self.lds.ctypes.data, at.LDS_SIZE: self.job.lds_bytes,
-                at.BARRIERS: self.barriers.ctypes.data, at.SCRATCH: self.scratch[wave].ctypes.data,
-                at.SCRATCH_SIZE: private,
-            }  # fmt: skip
-            if self.collector is not None:
-                words.update(self.collector.template_words(wave))
-            for offset, value in words.items():
-                template[wave, offset : offset + 8].view(np.uint64)[0] = value
-            template[wave, at.WAVE : at.WAVE + 4].view(np.uint32)[0] = wave
-        return template
-
-    @property
-    def _slice(self) -> int:
-        return SLICE if self.job.limit is None else max(1, min(SLICE, self.job.limit))
-
-    def _fill_worker(self, entry: Entry) -> None:
-        job = self.job
-        values = {
-            worker_at.WAVES: len(self.states), worker_at.STATES: self.states.ctypes.data,
-            worker_at.STRIDE: job.layout.bytes, worker_at.KERNEL: job.code.entry,
-            worker_at.TEMPLATE: self.template.ctypes.data, worker_at.TEMPLATE_BYTES: self.template.shape[1],
-            worker_at.BUDGET: self._slice, worker_at.EPOCH: self._slice,
-            worker_at.GRID_X: job.grid[0], worker_at.GRID_Y: job.grid[1],
-            worker_at.LDS_FILL: at.POISON if job.layout.recording else 0,
-            worker_at.ID_X: entry.id_registers[0], worker_at.ID_Y: entry.id_registers[1],
-            worker_at.ID_Z: entry.id_registers[2], worker_at.ID_YZ: entry.id_registers[3],
-            worker_at.BARRIER_TABLE: self.barriers.ctypes.data, worker_at.STOP_EACH: int(job.layout.recording),
-        }  # fmt: skip
-        for offset, value in values.items():
-            self.worker[offset // 8] = value
-
-    def groups(self, first: int, end: int) -> None:
-        """Run workgroups first .. end - 1."""
-        job = self.job
-        self.worker[worker_at.NEXT // 8], self.worker[worker_at.END // 8] = first, end
-        while True:
-            status = job.code.run(self.worker.ctypes.data)
-            if status == worker_at.DONE:
-                break
-            if status == worker_at.GROUP_DONE:
-                self._take_group()
-            elif not self._serve(status):
-                return
-        with job.lock:
-            job.finished += end - first
-
-    def _take_group(self) -> None:
-        assert self.collector is not None
-        traces = self.collector.finish(int(self.worker[worker_at.NEXT // 8]) - 1)
-        with self.job.lock:
-            self.job.traces += traces
-
-    def _serve(self, status: int) -> bool:
-        """Do what a wave needs from the host; False if the launch is being stopped."""
-        job = self.job
-        wave = int(self.worker[worker_at.WAVE_AT // 8])
-        if status == at.STATUS_TRAP:
-            index = int(self.states[wave, at.RESUME : at.RESUME + 4].view(np.int32)[0])
-            raise Unsupported(_explain(job.program, job.kernel, index, job.code.translation.unsupported[index]))
-        if status == at.STATUS_DEADLOCK:
-            raise Deadlock(_stuck(job.program, job.kernel, job.code.translation, self.states))
-        if status == at.STATUS_RECORD:
-            assert self.collector is not None
-            self.collector.take(wave)
-            return not job.stop.is_set()
-        spent = self._slice - self.worker[worker_at.BUDGET // 8]
-        self.worker[worker_at.EPOCH // 8] += spent
-        self.worker[worker_at.BUDGET // 8] = self._slice
-        if job.limit is not None and job.executed() >= job.limit:
-            raise Incomplete(f"{job.program.name}: stopped at the limit of {job.limit} instructions")
-        return not job.stop.is_set()
-
-
-def _most_events(kernel: Kernel) -> int:
-    """Events that the largest block can write."""
-    return 2 + 2 * max(b.end - b.start for b in kernel.blocks)
-
-
-def _explain(program: Program, kernel: Kernel, index: int, reason: str) -> str:
-    instruction = kernel.instructions[index]
-    return f"{program.name}:{instruction.line}: '{instruction.text()}' is not supported: {reason}"
-
-
-def _stuck(program: Program, kernel: Kernel, translation: Translation, states: NDArray[np.uint8]) -> str:
-    """Where every wave of a workgroup waits that cannot go on."""
-    places = []
-    for wave, state in enumerate(states):
-        status, resume = (int(state[at_ : at_ + 4].view(np.int32)[0]) for at_ in (at.STATUS, at.RESUME))
-        if status == at.STATUS_BARRIER:
-            instruction = kernel.instructions[translation.barriers[resume - len(kernel.blocks)]]
-            places.append(f"wave {wave} at line {instruction.line} ({instruction.text()})")
-        else:
-            places.append(f"wave {wave} ended")
-    return f"{program.name}: no wave of the workgroup can go on: {', '.join(places)}"
-
-
-def _aligned(size: int) -> NDArray[np.uint8]:
-    """Zeroed bytes that start at a cache line."""
-    raw = np.zeros(size + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    return raw[start : start + size]

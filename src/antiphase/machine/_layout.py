@@ -34,6 +34,7 @@ SCRATCH = 584  # pointer to private memory, one run of SCRATCH_SIZE bytes per la
 SCRATCH_SIZE = 592  # i64, bytes per lane
 EPOCH = 600  # i64: the clock is EPOCH - BUDGET
 CLUSTER = 616  # pointer to the cluster's workgroups: i64 count, then a pointer to the LDS of each; null for no cluster
+EXCEPTIONS = 624  # i32: exception flags, in kernels that read them
 PARKED = 608  # i32: LDS operations are in flight across a barrier
 ADDRESSES = 640  # 64 x i64: the addresses of the memory instruction in flight
 DMA_BASE = 1152  # i64: LDS address of lane 0 of a load to LDS

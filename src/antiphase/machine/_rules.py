@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from antiphase.asm import Call, Imm, Instruction, Kernel, Modified, Operand, Program
+from antiphase.asm import Call, Imm, Instruction, Kernel, Modified, Operand, Program, Reg
 from antiphase.errors import UserError
 from antiphase.isa import Alu, Control, Memory, Record, generation
 
@@ -46,11 +46,11 @@ def _complaints(target: str, kernel: Kernel, index: int, record: Record, pair: A
 
 
 def _dual_issue(target: str, instruction: Instruction, pair: Alu, wide: bool) -> Iterator[Complaint]:
-    """VOPD: wave32 only on all targets. On RDNA 4 the first half must leave the second one's sources alone if they share
-    a source: then the pair issues over two cycles.
+    """VOPD: wave32 only on all targets. On RDNA 4 the first half must leave a second one that shares a source alone.
 
-    The manual forbids it always; AMD's compiler makes such pairs for gfx12 unless they take two cycles (llvm-project
-    pull requests 178772 and 191264), so refusing them all would refuse what Triton 3.9 compiles for gfx1201.
+    The manual forbids writing any source of the second half; AMD's compiler does it for gfx12 unless the pair takes two
+    cycles, as one with a VGPR in the same place of both halves does (llvm-project pull requests 178772 and 191264).
+    Refusing more would refuse what Triton 3.9 compiles for gfx1201.
     """
     y = instruction.pair
     assert y is not None
@@ -62,7 +62,7 @@ def _dual_issue(target: str, instruction: Instruction, pair: Alu, wide: bool) ->
     read = {_plain(operand) for operand in y.operands[0 if accumulates else 1 :]}
     written = instruction.operands[0]
     same_place = zip(map(_plain, instruction.operands[1:]), map(_plain, y.operands[1:]), strict=False)
-    if written in read and any(a == b and isinstance(a, Reg) and a.file == "v" for a, b in same_place):
+    if written in read and any(a == b and isinstance(a, Reg) and a.bank == "v" for a, b in same_place):
         yield (
             f"the first half of a dual-issue instruction writes {written}, which the second half reads",
             "RDNA 4 forbids it (ISA p. 93): exchange the halves or issue them apart",

@@ -18,7 +18,8 @@ from antiphase.machine._access import translate_memory
 from antiphase.machine._alu import translate_alu
 from antiphase.machine._barrier_calls import BARRIERS
 from antiphase.machine._context import PC_STEP, Context
-from antiphase.machine._flow import State, event, in_flight, leave_if, trap
+from antiphase.machine._exceptions import FLAGS, note_exceptions, read_flags, reads_flags, write_flags
+from antiphase.machine._flow import State, event, in_flight, leave_if, trap, trap_if
 from antiphase.machine._forms import forms_of
 from antiphase.machine._in_flight import lds_queue
 from antiphase.machine._ir import Function, module
@@ -95,6 +96,7 @@ def translate(program: Program, kernel: Kernel, layout: Layout) -> Translation:
     forms = forms_of(_with_modes(kernel, modes))
     state = State(program, kernel, records_of(program, kernel), context, forms, _pairs(program, kernel))
     check(program, kernel, state.records, state.pairs)
+    state.keeps_flags = reads_flags(kernel)
     f.jump("dispatch")
     for block in kernel.blocks:
         if block.index in disputed:
@@ -176,6 +178,8 @@ def _instruction(state: State, record: Record) -> bool:
     c = state.context
     mark = len(c.f.lines)
     try:
+        if state.keeps_flags:
+            note_exceptions(c, record)
         if isinstance(record, Alu):
             state.forms.emit(c, record, state.pairs.get(c.index), _alu)
         elif isinstance(record, Memory):
@@ -286,7 +290,10 @@ def _let_others_run(state: State) -> None:
 
 
 def _setreg(state: State, record: Control) -> bool:
-    name, _, _ = hardware_register(state.context.instruction)
+    name, offset, size = hardware_register(state.context.instruction)
+    if name in FLAGS:
+        write_flags(state.context, offset, size)
+        return False
     if name not in ("HW_REG_MODE", "HW_REG_WAVE_MODE", "HW_REG_WAVE_SCHED_MODE", "HW_REG_SCHED_MODE"):
         raise Unsupported(f"writing {name}")
     if name in ("HW_REG_MODE", "HW_REG_WAVE_MODE") and not isinstance(state.context.instruction.operands[-1], Imm):
@@ -298,12 +305,24 @@ def _getreg(state: State, record: Control) -> bool:
     """MODE is known; a kernel on this machine runs on XCC 0."""
     c = state.context
     name, offset, size = hardware_register(c.instruction)
+    if name in FLAGS:
+        return _read_flags(state, offset, size)
     if name not in ("HW_REG_XCC_ID", "XCC_ID", "HW_REG_MODE", "HW_REG_WAVE_MODE"):
         raise Unsupported(f"reading {name}")
     value = mode_bits(c.mode) if name.endswith("MODE") else 0
     destination = c.instruction.operands[0]
     assert isinstance(destination, Reg | Special)
     c.write_scalar(destination, Value(str(value >> offset & (1 << size) - 1), U32, 1))
+    return False
+
+
+def _read_flags(state: State, offset: int, size: int) -> bool:
+    c = state.context
+    field, unknown = read_flags(c, offset, size)
+    trap_if(state, unknown, "exception flags of other float instructions than minimum and maximum are not modelled")
+    destination = c.instruction.operands[0]
+    assert isinstance(destination, Reg | Special)
+    c.write_scalar(destination, field)
     return False
 
 

@@ -1,0 +1,210 @@
+"""`antiphase check`: what to load, what to run, and which checks see it."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from antiphase import arch
+from antiphase.asm import Kernel, Program
+from antiphase.checks import (
+    STATIC_CHECKS,
+    Checked,
+    CheckedKernel,
+    Finding,
+    Suppressed,
+    check_execution,
+    check_program,
+    chosen,
+    load_suppressions,
+    together,
+)
+from antiphase.checks import suppress as left_by
+from antiphase.errors import AntiphaseError, Deadlock, Incomplete, Unsupported, UserError
+from antiphase.frontends import Compiled, LaunchSpec, launch_asm, load, run_script
+from antiphase.frontends._launch import Launch
+from antiphase.machine import Execution
+
+RECORDED_WORKGROUPS = 4
+"""Workgroups of a script's launch that are recorded: neighbours in both directions of most tile orders."""
+MAX_INSTRUCTIONS = 2_000_000_000
+
+Step = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """checks: names, None for all. to: target of `port`. waves_per_simd: resident waves to hold the kernel to."""
+
+    checks: Collection[str] | None = None
+    to: str | None = None
+    waves_per_simd: int | None = None
+
+    def __post_init__(self) -> None:
+        chosen(self.checks)
+        if self.to is not None:
+            arch.target(self.to)
+
+    def static(self, program: Program, kernel: str) -> CheckedKernel:
+        return check_program(program, self.checks, kernel=kernel, to=self.to, waves_per_simd=self.waves_per_simd)
+
+
+def check(
+    source: str | Path | Program | Compiled,
+    *,
+    args: Sequence[Any] | None = None,
+    grid: int | Sequence[int] = 1,
+    threads: int | None = None,
+    lds_bytes: int | None = None,
+    kernel: str | None = None,
+    target: str | None = None,
+    only: Collection[str] | None = None,
+    to: str | None = None,
+    waves_per_simd: int | None = None,
+    suppress: str | Path | None = None,
+) -> Suppressed:
+    """Check assembly text, a code object, a Program or a compiled kernel: every path, and one launch if args are given.
+
+    args, grid, threads, lds_bytes: as for `antiphase.launch`; arrays are used in place. kernel: only this one, where
+    there are several. only: names of checks. to: target of a move. waves_per_simd: resident waves the schedule counts
+    on. suppress: file of suppressions.
+    Raises UserError for bad input.
+    """
+    options = Options(only, to, waves_per_simd)
+    loaded = load(source, target) if isinstance(source, str | Path) else source
+    program = loaded if isinstance(loaded, Program) else loaded.program
+    parts = check_text(program, options, kernel, launched=args is not None)
+    if args is not None:
+        launch = {"grid": grid, "args": args, "threads": threads, "lds_bytes": lds_bytes}
+        parts += record(loaded, options, kernel=kernel, **launch)
+    return left_by(together(parts), load_suppressions(suppress) if suppress is not None else [])
+
+
+def check_text(
+    program: Program, options: Options, kernel: str | None = None, *, launched: bool = False
+) -> list[CheckedKernel]:
+    """The static checks on every kernel of a program, or on one.
+
+    UserError if only checks are asked for that need what is not there: a launch, unless there is one, or a target.
+    """
+    asked = chosen(options.checks)
+    if asked == ("port",) and options.to is None:
+        raise UserError("'port' needs a target to move to", remedy="name one with --to")
+    if not launched and not set(asked) & set(STATIC_CHECKS):
+        raise UserError(
+            f"'{asked[0]}' looks at a launch" if asked else "no check is named", remedy="describe one with --args"
+        )
+    kernels = program.kernels if kernel is None else [program.kernel(kernel)]
+    return [options.static(program, each.name) for each in kernels]
+
+
+def check_launch(
+    program: Program, spec: LaunchSpec, options: Options, kernel: str | None = None, step: Step = lambda text: None
+) -> list[CheckedKernel]:
+    """The static checks on one kernel, and the dynamic ones on one launch of it.
+
+    UserError where the launch does not fit the kernel.
+    """
+    one = program.kernel(kernel)
+    step("checking every path")
+    parts = [options.static(program, one.name)]
+    step("recording a launch")
+    launch = {"grid": spec.grid or 1, "args": spec.fresh(), "threads": spec.threads, "lds_bytes": spec.lds_bytes}
+    return together([*parts, *record(program, options, kernel=one.name, step=step, **launch)])
+
+
+def record(
+    source: Program | Compiled,
+    options: Options,
+    *,
+    kernel: str | None = None,
+    step: Step = lambda text: None,
+    **launch: Any,
+) -> list[CheckedKernel]:
+    """The dynamic checks on one launch. launch: grid, args, threads, lds_bytes as for `launch_asm`.
+
+    UserError where the launch does not fit the kernel.
+    """
+    try:
+        execution = launch_asm(source, kernel=kernel, record=True, max_instructions=MAX_INSTRUCTIONS, **launch)
+    except (Deadlock, Unsupported, Incomplete) as error:
+        program = source if isinstance(source, Program) else source.program
+        return [failed(program, program.kernel(kernel), error)]
+    step("checking the recording")
+    return [check_execution(execution, options.checks)]
+
+
+def check_script(
+    path: str, args: Sequence[str], target: str, options: Options, step: Step = lambda text: None
+) -> list[CheckedKernel]:
+    """Run a Triton script on the CPU; all checks on every kernel it launches. What the script prints goes out.
+
+    An error or a status other than 0 of the script makes the last kernel's result incomplete. UserError if there is no
+    such script, or if it ended badly before any launch.
+    """
+    watch = Watch(options, step)
+    reason = ""
+    try:
+        run_script(
+            path,
+            args,
+            target,
+            on_launch=watch.launched,
+            on_failure=watch.failed,
+            record=True,
+            recorded_workgroups=RECORDED_WORKGROUPS,
+        )
+    except SystemExit as exit:
+        reason = f"{path} ended with status {exit.code}" if exit.code else ""
+    except (Deadlock, Unsupported, Incomplete):
+        if not watch.parts:
+            raise
+    except Exception as error:
+        if isinstance(error, AntiphaseError) or not watch.parts:
+            raise
+        traceback.print_exc()
+        reason = f"{path} failed: {type(error).__name__}: {error}"
+    parts = watch.parts
+    if reason and parts:
+        last = parts[-1]
+        parts.append(CheckedKernel(last.program, last.kernel, Checked((), (reason,)), ()))
+    return together(parts)
+
+
+@dataclass
+class Watch:
+    """Checks launches as they happen. parts: what was found so far, a part for each program and launch."""
+
+    options: Options
+    step: Step = lambda text: None
+    parts: list[CheckedKernel] = field(default_factory=list)
+    _seen: set[tuple[int, str]] = field(default_factory=set)
+
+    def launched(self, name: str, execution: Execution) -> None:
+        """Check one launch that was recorded; the first of a kernel brings the static checks."""
+        self._static(execution.program, execution.kernel)
+        self.step(f"checking a launch of {name}")
+        self.parts.append(check_execution(execution, self.options.checks))
+
+    def failed(self, launch: Launch, error: AntiphaseError) -> None:
+        """Note a launch that the machine could not finish."""
+        kernel = launch.program.kernel(launch.kernel)
+        self._static(launch.program, kernel)
+        self.parts.append(failed(launch.program, kernel, error))
+
+    def _static(self, program: Program, kernel: Kernel) -> None:
+        if (id(program), kernel.name) not in self._seen:
+            self._seen.add((id(program), kernel.name))
+            self.step(f"checking every path of {kernel.name}")
+            self.parts.append(self.options.static(program, kernel.name))
+
+
+def failed(program: Program, kernel: Kernel, error: AntiphaseError) -> CheckedKernel:
+    """A launch that did not end: a deadlock is a finding, everything else leaves the verdict open."""
+    if isinstance(error, Deadlock):
+        finding = Finding("sync", "deadlock", "error", (), {"text": str(error)})
+        return CheckedKernel(program, kernel, Checked((finding,)), ("sync",), 1)
+    return CheckedKernel(program, kernel, Checked((), (str(error),)), (), 1)

@@ -1,0 +1,170 @@
+"""One host thread's share of a launch: a workgroup at a time, and what its waves need from the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from antiphase.asm import Kernel, Program
+from antiphase.errors import Deadlock, Incomplete, Unsupported
+from antiphase.machine import _layout as at
+from antiphase.machine import _schedule as worker_at
+from antiphase.machine._collect import Collector
+from antiphase.machine._entry import Entry, entry_state
+from antiphase.machine._translate import Translation
+
+if TYPE_CHECKING:
+    from antiphase.machine._launch import Job
+
+SLICE = 1_000_000
+"""Instructions a host thread runs before it looks whether to stop."""
+
+
+class Worker:
+    """One host thread's workgroup: the states of its waves, its LDS and scratch.
+
+    chunk: workgroups it takes at a time. opening: instructions until it first returns to the host.
+    """
+
+    def __init__(self, job: Job, chunk: int, opening: int) -> None:
+        self.job, self.chunk, self.taken = job, chunk, 0
+        layout, kernel = job.layout, job.kernel
+        entry = entry_state(kernel, job.program.target, layout, job.threads, job.kernarg, job.packet)
+        waves = len(entry.template)
+        self.states = aligned(waves * layout.bytes).reshape(waves, layout.bytes)
+        self.lds = aligned(max(64, job.lds_bytes))
+        private = kernel.metadata.private_segment_fixed_size
+        self.scratch = aligned(max(64, private * layout.lanes * waves)).reshape(waves, -1)
+        self.barriers = np.zeros(at.BARRIER_COUNT * at.BARRIER_BYTES // 4, np.int32)
+        self.counts = np.zeros(len(kernel.blocks), np.int64)
+        self.collector = self._collector()
+        self.template = self._template(entry, private)
+        self.worker = np.zeros(worker_at.WORKER_BYTES // 8, np.int64)
+        self._fill_worker(entry, min(opening, self._slice))
+        with job.lock:
+            job.counts.append(self.counts)
+
+    def _collector(self) -> Collector | None:
+        job = self.job
+        if not job.layout.recording:
+            return None
+        return Collector(self.states, job.layout.lanes, _most_events(job.kernel), job.code.translation.sites)
+
+    def _template(self, entry: Entry, private: int) -> NDArray[np.uint8]:
+        template = aligned(entry.template.size).reshape(entry.template.shape)
+        template[:] = entry.template
+        words = template.view(np.uint64)
+        for offset, value in {
+            at.CONTEXT: self.job.context.ctypes.data, at.COUNTS: self.counts.ctypes.data,
+            at.LDS: self.lds.ctypes.data, at.LDS_SIZE: self.job.lds_bytes,
+            at.BARRIERS: self.barriers.ctypes.data, at.SCRATCH_SIZE: private,
+        }.items():  # fmt: skip
+            words[:, offset // 8] = value
+        numbers = np.arange(len(template))
+        words[:, at.SCRATCH // 8] = self.scratch.ctypes.data + numbers * self.scratch.shape[1]
+        template.view(np.uint32)[:, at.WAVE // 4] = numbers
+        if self.collector is not None:
+            for wave in range(len(template)):
+                for offset, value in self.collector.template_words(wave).items():
+                    words[wave, offset // 8] = value
+        return template
+
+    @property
+    def _slice(self) -> int:
+        return SLICE if self.job.limit is None else max(1, min(SLICE, self.job.limit))
+
+    def _fill_worker(self, entry: Entry, budget: int) -> None:
+        job = self.job
+        values = {
+            worker_at.WAVES: len(self.states), worker_at.STATES: self.states.ctypes.data,
+            worker_at.STRIDE: job.layout.bytes, worker_at.KERNEL: job.code.entry,
+            worker_at.TEMPLATE: self.template.ctypes.data, worker_at.TEMPLATE_BYTES: self.template.shape[1],
+            worker_at.BUDGET: budget, worker_at.EPOCH: budget,
+            worker_at.GRID_X: job.grid[0], worker_at.GRID_Y: job.grid[1],
+            worker_at.LDS_FILL: at.POISON if job.layout.recording else 0,
+            worker_at.ID_X: entry.id_registers[0], worker_at.ID_Y: entry.id_registers[1],
+            worker_at.ID_Z: entry.id_registers[2], worker_at.ID_YZ: entry.id_registers[3],
+            worker_at.BARRIER_TABLE: self.barriers.ctypes.data, worker_at.STOP_EACH: int(job.layout.recording),
+        }  # fmt: skip
+        for offset, value in values.items():
+            self.worker[offset // 8] = value
+
+    def work(self, pause: bool) -> bool:
+        """Run workgroups; True when none is left or the launch is being stopped, False to pause after one budget."""
+        job, worker = self.job, self.worker
+        while not job.stop.is_set():
+            if not self.taken:
+                first, end = job.take(self.chunk)
+                if first == end:
+                    return True
+                self.taken = end - first
+                worker[worker_at.NEXT // 8], worker[worker_at.END // 8] = first, end
+            status = job.code.run(worker.ctypes.data)
+            if status == worker_at.DONE:
+                with job.lock:
+                    job.finished += self.taken
+                self.taken = 0
+            elif status == worker_at.GROUP_DONE:
+                self._take_group()
+            else:
+                self._serve(status)
+                if pause and status == at.STATUS_BUDGET:
+                    return False
+        return True
+
+    def _take_group(self) -> None:
+        assert self.collector is not None
+        traces = self.collector.finish(int(self.worker[worker_at.NEXT // 8]) - 1)
+        with self.job.lock:
+            self.job.traces += traces
+
+    def _serve(self, status: int) -> None:
+        """Do what a wave needs from the host."""
+        job = self.job
+        wave = int(self.worker[worker_at.WAVE_AT // 8])
+        if status == at.STATUS_TRAP:
+            index = int(self.states[wave, at.RESUME : at.RESUME + 4].view(np.int32)[0])
+            raise Unsupported(_explain(job.program, job.kernel, index, job.code.translation.unsupported[index]))
+        if status == at.STATUS_DEADLOCK:
+            raise Deadlock(_stuck(job.program, job.kernel, job.code.translation, self.states))
+        if status == at.STATUS_RECORD:
+            assert self.collector is not None
+            self.collector.take(wave)
+            return
+        # EPOCH - BUDGET is the clock, which goes on where it was
+        self.worker[worker_at.EPOCH // 8] += self._slice - self.worker[worker_at.BUDGET // 8]
+        self.worker[worker_at.BUDGET // 8] = self._slice
+        if job.limit is not None and job.executed() >= job.limit:
+            raise Incomplete(f"{job.program.name}: stopped at the limit of {job.limit} instructions")
+
+
+def _most_events(kernel: Kernel) -> int:
+    """Events that the largest block can write."""
+    return 2 + 2 * max(b.end - b.start for b in kernel.blocks)
+
+
+def _explain(program: Program, kernel: Kernel, index: int, reason: str) -> str:
+    instruction = kernel.instructions[index]
+    return f"{program.name}:{instruction.line}: '{instruction.text()}' is not supported: {reason}"
+
+
+def _stuck(program: Program, kernel: Kernel, translation: Translation, states: NDArray[np.uint8]) -> str:
+    """Where every wave of a workgroup waits that cannot go on."""
+    places = []
+    for wave, state in enumerate(states):
+        status, resume = (int(state[at_ : at_ + 4].view(np.int32)[0]) for at_ in (at.STATUS, at.RESUME))
+        if status == at.STATUS_BARRIER:
+            instruction = kernel.instructions[translation.barriers[resume - len(kernel.blocks)]]
+            places.append(f"wave {wave} at line {instruction.line} ({instruction.text()})")
+        else:
+            places.append(f"wave {wave} ended")
+    return f"{program.name}: no wave of the workgroup can go on: {', '.join(places)}"
+
+
+def aligned(size: int) -> NDArray[np.uint8]:
+    """Zeroed bytes that start at a cache line."""
+    raw = np.zeros(size + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + size]

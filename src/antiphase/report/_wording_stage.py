@@ -1,0 +1,70 @@
+"""The words of the rules about two wave groups that run one loop some rendezvous apart: `stage`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from antiphase.report._words import CONFLICTS, Facts, Wording, times
+
+_SAFETY = (
+    "The leading group is ahead by the gap: what a trailing wave did is before what a leading wave does only if their "
+    "code has more rendezvous than that between them, and it was complete at the last but that many."
+)
+_SOURCE = "Triton 3.9 ConvertWarpPipeline.cpp; triton-lang/triton#9929"
+
+
+def _clash(f: Facts) -> str:
+    return f"the leading group at (2) {CONFLICTS[f['conflict']]} in the trailing one: LDS byte {f['byte']:,}"
+
+
+def _rendezvous(count: int) -> str:
+    return f"{count} rendezvous"
+
+
+def _gap(f: Facts) -> Iterable[str]:
+    yield f"the code has {_rendezvous(f['crossed'])} between them, a gap of {f['gap']} needs {f['gap'] + 1}"
+
+
+def _late(f: Facts) -> Iterable[str]:
+    needed, until = f["needed_at"], f["completed_at"]
+    yield f"(1) is complete at rendezvous {until} after it; with a gap of {f['gap']} it must be at rendezvous {needed}"
+
+
+def _groups(f: Facts) -> Iterable[str]:
+    yield f"{times(f['leading'], 'wave')} lead, {f['trailing']} trail by {_rendezvous(f['gap'])}"
+
+
+RULES: dict[str, Wording] = {
+    "stage/too_few_rendezvous": Wording(_clash, _SAFETY, _SOURCE, _gap),
+    "stage/completed_too_late": Wording(_clash, _SAFETY, _SOURCE, _late),
+    "stage/order_reversed": Wording(
+        lambda f: f"the leading group does (2) before the trailing group does (1): LDS byte {f['byte']:,}",
+        "The program has them the other way round; the gap between the groups turns them about in every interleaving.",
+        _SOURCE,
+        lambda f: (f"the gap is {_rendezvous(f['gap'])}",),
+    ),
+    "stage/no_offset": Wording(
+        lambda f: f"{f['taking']} of {times(f['waves'], 'wave')} take the barrier that would set one group back",
+        "The groups stay in the same stage; every rendezvous is paid, and nothing overlaps.",
+        _SOURCE,
+    ),
+    "stage/uneven_groups": Wording(
+        lambda f: f"groups of {f['leading']} and {f['trailing']} waves",
+        "A SIMD holds one wave of each group only if the groups are as large.",
+        _SOURCE,
+        _groups,
+    ),
+    "stage/offset_not_closed": Wording(
+        lambda f: f"no later barrier of the leading group alone closes the offset, workgroup {f['workgroup']}",
+        "The last rendezvous of the trailing group pair with none of the leading one.",
+        _SOURCE,
+        _groups,
+    ),
+    "stage/not_two_waves_a_simd": Wording(
+        lambda f: f"groups of {f['leading']} and {f['trailing']} waves on {f['target']}",
+        "Two waves a SIMD on four SIMDs, one of each group, is how CDNA and gfx1250 are built.",
+        _SOURCE,
+        _groups,
+    ),
+}
+"""By 'check/rule'."""

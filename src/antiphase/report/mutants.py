@@ -1,0 +1,101 @@
+"""`antiphase mutate` in words: the score, and every mutant that was not caught with the reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from antiphase.mutate import Judged, Outcome, Status
+from antiphase.report._words import times
+from antiphase.report.findings import message, shown
+
+_COLOURS: dict[Status, str] = {"caught": "green", "redundant": "cyan", "survived": "bold red", "unjudged": "yellow"}
+
+
+def as_json(outcome: Outcome) -> dict[str, Any]:
+    """Score and mutants as plain data. score: caught among those that count, None if there are none."""
+    return {
+        "ok": outcome.ok,
+        "kernel": outcome.kernel.name,
+        "target": outcome.program.target,
+        "launched": outcome.launched,
+        "score": _score(outcome),
+        "counts": {status: outcome.count(status) for status in _COLOURS},
+        "mutants": [
+            {
+                "kind": one.mutant.kind,
+                "file": outcome.program.name,
+                "line": _line(outcome, one),
+                "before": one.mutant.before,
+                "after": list(one.mutant.after),
+                "status": one.status,
+                "by": one.by and {"check": one.by.check, "rule": one.by.rule, "message": message(one.by)},
+                "note": one.note,
+            }
+            for one in outcome.judged
+        ],
+    }
+
+
+def _score(outcome: Outcome) -> float | None:
+    counted = outcome.count("caught") + outcome.count("survived")
+    return outcome.count("caught") / counted if counted else None
+
+
+def _line(outcome: Outcome, one: Judged) -> int:
+    return outcome.kernel.instructions[one.mutant.instruction].line
+
+
+def print_mutants(outcome: Outcome, console: Console) -> None:
+    """Print the score by kind, then every mutant that survives, is redundant or could not be judged."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 3, 0, 0))
+    table.add_column("mutants")
+    for status in _COLOURS:
+        table.add_column(status, justify="right")
+    counts = Counter((one.mutant.kind, one.status) for one in outcome.judged)
+    for kind in ("wait", "barrier", "nop"):
+        table.add_row(kind, *(str(counts[kind, status]) for status in _COLOURS))
+    console.print(table, highlight=False)
+    console.print()
+    for alike in _alike(outcome):
+        _print_alike(outcome, alike, console)
+    if outcome.baseline:
+        console.print(f"The kernel itself has {times(len(outcome.baseline), 'finding')}: antiphase check names them.")
+    score = _score(outcome)
+    words = "no mutant could be judged" if score is None else f"{score:.0%} of the mutants that count are caught"
+    if unjudged := outcome.count("unjudged"):
+        words += f", {unjudged} more are not judged"
+    subject = f": {outcome.kernel.name} for {outcome.program.target}"
+    console.print(Text.assemble((words, "bold"), subject), soft_wrap=True)
+    by = Counter(f"{one.by.check}/{one.by.rule}" for one in outcome.judged if one.status == "caught" and one.by)
+    if by:
+        names = ", ".join(f"{name} {count}" for name, count in by.most_common())
+        console.print(Text(f"caught by {names}", "dim"), soft_wrap=True)
+
+
+def _alike(outcome: Outcome) -> list[list[Judged]]:
+    """Mutants that were not caught, those of the same change and reason together; the gravest first."""
+    groups: dict[object, list[Judged]] = {}
+    for one in outcome.judged:
+        if one.status != "caught":
+            key = one.status, one.mutant.before, one.mutant.after, _why(one)
+            groups.setdefault(key, []).append(one)
+    order = ("survived", "unjudged", "redundant")
+    return sorted(groups.values(), key=lambda group: order.index(group[0].status))
+
+
+def _why(one: Judged) -> str:
+    return message(one.by) if one.by is not None else one.note
+
+
+def _print_alike(outcome: Outcome, group: list[Judged], console: Console) -> None:
+    one = group[0]
+    change = f"becomes {'; '.join(one.mutant.after)}" if one.mutant.after else "deleted"
+    lines = ", ".join(str(_line(outcome, each)) for each in group)
+    where = f"{shown(outcome.program.name)}:{lines}"
+    text = f"'{one.mutant.before}' {change} at {where}: {_why(one)}"
+    console.print(Text.assemble((f"{one.status}: ", _COLOURS[one.status]), text), soft_wrap=True)
