@@ -365,7 +365,7 @@ GFX1250_ROWS = [
     Row("trans_registers_to_valu", "v_exp_f32 v7, v1", WRITE, 1, GFX1250, NOP),
     Row(
         "setreg_mode_after_valu", "v_mov_b32 v1, v2", "s_setreg_b32 hwreg(HW_REG_WAVE_MODE, 0, 4), s0",
-        2, GFX1250, NOP,
+        2, GFX1250, NOP, severity="warning",
     ),
     Row(
         "vgpr_msb_after_setreg_mode", "s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 0, 4), 1",

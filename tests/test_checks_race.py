@@ -228,6 +228,34 @@ def test_atomics_are_no_conflict_and_locks_are_not_judged() -> None:
     assert checked.verdict == "incomplete" and "atomics" in checked.incomplete[0]
 
 
+def test_instructions_of_one_workgroup_do_not_race_with_each_other() -> None:
+    data = np.zeros(128, np.uint32)
+    first = "s_cmp_eq_u32 s2, 0\ns_cbranch_scc0 .Lother\n"
+    stores = "global_store_dword v5, v0, s[10:11]\nglobal_store_dword v5, v1, s[10:11]\n"
+    body = MEMORY + first + stores + ".Lother:\nglobal_load_dword v7, v5, s[10:11]\n"
+    assert [f.facts["conflict"] for f in races(body, data, grid=(2,)).findings] == ["write_read"] * 2
+
+
+def test_what_an_atomic_of_lds_may_hand_over_is_not_judged() -> None:
+    """The first wave writes and counts up, the second counts up and reads."""
+    split = "v_mov_b32 v5, 0x400\ns_cmp_eq_u32 s16, 0\ns_cbranch_scc0 .Lsecond\n"
+    first = WRITE_ + DONE + "ds_add_u32 v5, v5\ns_branch .Lend\n"
+    second = ".Lsecond:\nds_add_rtn_u32 v6, v5, v5\n" + DONE + READ_OTHER + ".Lend:\ns_nop 0\n"
+    checked = races(split + first + second)
+    assert not checked.findings and checked.verdict == "incomplete"
+    assert races(split + first + second.replace("ds_add_rtn_u32 v6, v5, v5", "s_nop 0")).verdict == "findings"
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_flat_accesses_to_lds_complete_in_no_order(left: int) -> None:
+    """The LDS lanes of a FLAT store count on lgkmcnt as well, where only 0 proves them complete."""
+    store = "v_mov_b32 v5, v2\nv_mov_b32 v6, 0x10000\nflat_store_dword v[5:6], v0\nds_read_b32 v9, v2\n"
+    found = races(store + f"s_waitcnt vmcnt(0) lgkmcnt({left})\n" + BARRIER + READ_OTHER).findings
+    between_waves = [f for f in found if f.rule == "missing_completion"]
+    assert len(between_waves) == left
+    assert all(f.fix is not None and f.fix.text == WAIT0 for f in between_waves)
+
+
 def wave32(target: str, body: str) -> Checked:
     k = Kernel(target, threads=64, inputs=1)
     k("v_xor_b32 v3, 0x80, v1\n" + body)

@@ -57,7 +57,7 @@ def test_changes_hold_together() -> None:
     body = LOADS + "s_waitcnt vmcnt(0)\nv_mov_b32 v6, v4\n" + WRITE_ + "ds_read_b32 v6, v2\n" + DONE + DONE + BARRIER
     body += BARRIER + READ_OTHER + DONE + "s_waitcnt vmcnt(0)\nv_mov_b32 v7, v5\n"
     program = recorded(body).program
-    for _ in range(4):
+    for _ in range(6):
         found = useless(body) if program is None else check_useless(recorded(body, program))
         if not found:
             break

@@ -110,6 +110,12 @@ def test_counters_of_other_targets(target: str, body: str, expected: str) -> Non
     assert fix(body, target) == (expected,)
 
 
+def test_registers_are_those_that_s_set_vgpr_msb_selects() -> None:
+    other_bank = "s_set_vgpr_msb 0x40\nv_mov_b32 v2, 0\ns_set_vgpr_msb 0\n"
+    assert found(B32 + other_bank + "s_wait_loadcnt 0\nv_mov_b32 v9, v2", "gfx1250") == []
+    assert found(B32 + other_bank.replace("0x40", "0"), "gfx1250")[0].facts["registers"] == ("v2",)
+
+
 @pytest.mark.parametrize("target", ["gfx942", "gfx950"])
 def test_every_register_wait_of_the_staged_gemm_is_needed_and_there(target: str) -> None:
     p = for_target(target).compile().program

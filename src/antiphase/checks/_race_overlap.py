@@ -123,8 +123,7 @@ def _in_cells(
         wanted &= np.maximum(first[a], first[b]) == moment[i]
         a, b = a[wanted], b[wanted]
         parts.append((np.minimum(a, b), np.maximum(a, b), unit[row[i[wanted]]]))
-    found = (np.concatenate(column) for column in zip(*parts, strict=True))
-    a, b, units = found
+    a, b, units = (np.concatenate(column) for column in zip(*parts, strict=True))
     return a, b, units
 
 

@@ -26,9 +26,9 @@ _BARRIER = {
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What a pair lacks. crossed: rendezvous of the first access's wave before the place where it would have to be, and
-    at: the instruction there. counter: a number, or -1 if nothing is to be waited for; left: how many younger operations
-    it may leave."""
+    """What a pair lacks. at: the instruction before which it would have to be; crossed: rendezvous that the wave of the
+    first access takes before that one. counter: a number, or -1 if nothing is to be waited for; left: how many younger
+    operations it may leave."""
 
     rule: str
     crossed: int
@@ -71,13 +71,12 @@ class Tally:
         x, y = _oriented(group, pairs, within_wave)
         sync = Synchronization(group, self.compares)
         judged = ~sync.guesses(x, y, kind, space, pairs.byte)
-        for access in x[judged & sync.may_order(x, y)].tolist():
-            self.not_judged.setdefault("atomics", set()).add(group.instruction(access))
         others = [wave for wave, path in group.paths.items() if path.others]
         named = np.isin(group.wave[x], others) & np.isin(group.wave[y], others)
-        for access in x[judged & named].tolist():
-            self.not_judged.setdefault("barriers", set()).add(group.instruction(access))
-        judged &= ~sync.may_order(x, y) & ~named
+        for why, excused in (("atomics", sync.may_order(x, y)), ("barriers", named)):
+            for access in x[judged & excused].tolist():
+                self.not_judged.setdefault(why, set()).add(group.instruction(access))
+            judged &= ~excused
         for i in np.flatnonzero(judged).tolist():
             self._one(group, space, int(x[i]), int(y[i]), kind, (int(pairs.byte[i]), int(pairs.bytes_[i])), within_wave)
 

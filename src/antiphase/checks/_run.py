@@ -11,7 +11,7 @@ from typing import Any
 from antiphase.asm import Kernel, Program
 from antiphase.checks._finding import Checked, Finding, Verdict
 from antiphase.checks._first_uses import first_uses
-from antiphase.errors import UserError
+from antiphase.errors import Unsupported, UserError
 from antiphase.isa import find
 from antiphase.machine import Execution
 
@@ -83,7 +83,10 @@ def check_program(
     names = [name for name in chosen(checks) if name in _STATIC and (name != "port" or to is not None)]
     part = CheckedKernel(program, chosen_kernel, Checked((), tuple(_unjudged(program, chosen_kernel))), ())
     for name, check in _functions(names, _STATIC):
-        found = check(program, chosen_kernel, **options.get(name, {}))
+        try:
+            found = check(program, chosen_kernel, **options.get(name, {}))
+        except Unsupported as error:
+            found = Checked((), (f"{name}: {error}",))
         if name == "wait" and not isinstance(found, Checked):
             found = first_uses(chosen_kernel, found)
         part = _with(part, name, found)

@@ -18,7 +18,7 @@ from antiphase.checks._spacing_roles import Units
 from antiphase.checks._spacing_rules import Rule, rules
 from antiphase.checks._spacing_separation import SEPARATIONS, STUCK, text
 from antiphase.checks._spacing_sgprs import read_sgprs
-from antiphase.machine._vgpr_banks import with_full_numbers
+from antiphase.machine import with_full_numbers
 
 Pending = dict[tuple[int | str, str], tuple[int, int]]
 """(producer, separation) -> separation passed since, and the producer's instruction. A rule that asks for no registers

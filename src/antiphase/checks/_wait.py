@@ -20,14 +20,18 @@ from antiphase.checks._flow import forward
 from antiphase.checks._registers import Uses, name, uses_of
 from antiphase.errors import Unsupported
 from antiphase.isa import COUNTERS, Control, Memory, Record, counters, find, generation
-from antiphase.machine import returns_old, waits
+from antiphase.machine import returns_old, waits, with_full_numbers
 
 Pending = Mapping[tuple[int, str], int]
 """Outstanding operations: (instruction, counter) -> younger operations on that counter."""
 
 
 def check_waits(program: Program, kernel: Kernel) -> list[Finding]:
-    """Findings of one kernel, in the order of the instructions that use too early."""
+    """Findings of one kernel, in the order of the instructions that use too early.
+
+    Raises Unsupported where paths disagree about the upper bits of VGPR numbers (gfx1250).
+    """
+    kernel = with_full_numbers(program, kernel)
     analysis = _Analysis(program, kernel)
     entry = forward(kernel, {}, analysis.through, _join)
     for block in kernel.blocks:

@@ -36,6 +36,7 @@ def launch_asm(
     lds_bytes: int | None = None,
     kernel: str | None = None,
     record: bool = False,
+    cluster: Sequence[int] = (1, 1, 1),
     workers: int | None = None,
     max_instructions: int | None = None,
     progress: Any = None,
@@ -52,7 +53,7 @@ def launch_asm(
     threads: work-items of a workgroup; by default those of the compiled kernel, or .max_flat_workgroup_size.
     lds_bytes: dynamic LDS of a workgroup, on top of what the text declares; Triton's text declares none.
     kernel: which kernel of the text, where it has several.
-    record, workers, max_instructions, progress: as for `antiphase.machine.run`.
+    record, cluster, workers, max_instructions, progress: as for `antiphase.machine.run`.
     Raises UserError when the arguments do not fit the kernel.
     """
     program, signature = _program(source)
@@ -73,6 +74,7 @@ def launch_asm(
         threads_per_workgroup=thread_count,
         lds_bytes=chosen.metadata.group_segment_fixed_size + dynamic,
         buffers=buffers,
+        cluster=tuple(cluster),  # type: ignore[arg-type]
     )
     options = RunOptions(record, workers=workers, max_instructions=max_instructions, progress=progress)
     return _launch.execute(launch, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -46,6 +47,7 @@ class Launch:
     threads_per_workgroup: int
     lds_bytes: int
     buffers: Sequence[Buffer]
+    cluster: Grid = (1, 1, 1)
 
 
 def execute(launch: Launch, options: RunOptions) -> Execution:
@@ -55,8 +57,8 @@ def execute(launch: Launch, options: RunOptions) -> Execution:
     memory = Memory()
     for buffer in merged(launch.buffers):
         memory.add(buffer.address, buffer.size, buffer.name, writable=buffer.writable, owner=buffer.owner)
-    x, y, z = launch.grid
-    total, recorded = x * y * z, options.recorded_workgroups
+    total = math.prod(launch.grid) // max(1, math.prod(launch.cluster))
+    recorded = options.recorded_workgroups
     if not options.record or recorded is None or recorded >= total:
         return _run(launch, memory, options, options.record, (0, total))
     first = _run(launch, memory, options, True, (0, recorded))
@@ -84,6 +86,7 @@ def _run(launch: Launch, memory: Memory, options: RunOptions, record: bool, work
         kernel=launch.kernel,
         record=record,
         workgroups=workgroups,
+        cluster=launch.cluster,
         workers=options.workers,
         max_instructions=options.max_instructions,
         progress=options.progress,

@@ -3,6 +3,7 @@
 from antiphase.machine._launch import Execution, run
 from antiphase.machine._operation import returns_old
 from antiphase.machine._refusal import refusal
+from antiphase.machine._vgpr_banks import with_full_numbers
 from antiphase.machine._waits import waits
 from antiphase.machine.memory import Allocation, Fault, Memory
 from antiphase.machine.recording import Recording, WaveTrace
@@ -18,4 +19,5 @@ __all__ = [
     "returns_old",
     "run",
     "waits",
+    "with_full_numbers",
 ]

@@ -18,7 +18,10 @@ def functions() -> list[Function]:
 
 def _barrier(f: Function, index: str) -> str:
     wide = f.let(f"zext i32 {index} to i64")
-    return f.at(f.load("ptr", f.at("%w", at.BARRIERS)), f.let(f"mul i64 {wide}, {at.BARRIER_BYTES}"))
+    own, shared = f.load("ptr", f.at("%w", at.BARRIERS)), f.load("ptr", f.at("%w", at.CLUSTER_BARRIERS))
+    of_cluster = f.let(f"icmp eq i32 {index}, {at.CLUSTER_BARRIER}")
+    table = f.let(f"select i1 {of_cluster}, ptr {shared}, ptr {own}")
+    return f.at(table, f.let(f"mul i64 {wide}, {at.BARRIER_BYTES}"))
 
 
 def _not_for_null(f: Function, result: str | None = None) -> None:

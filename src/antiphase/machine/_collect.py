@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,12 +48,12 @@ class Collector:
         words[at.EVENTS // 8], words[at.ROWS // 8] = events.ctypes.data, rows.ctypes.data
         self._last[wave] = 0
 
-    def finish(self, workgroup: int) -> list[WaveTrace]:
-        """The traces of a workgroup that has ended; the buffers are ready for the next."""
+    def finish(self, places: Sequence[tuple[int, int]]) -> list[WaveTrace]:
+        """The traces of waves that have ended, given the workgroup and number of each; the buffers are free again."""
         traces = []
         for wave, parts in enumerate(self._taken):
             self.take(wave)
             events, rows = parts[0] if len(parts) == 1 else (np.concatenate([p[i] for p in parts]) for i in (0, 1))
-            traces.append(WaveTrace(workgroup, wave, events, rows))
+            traces.append(WaveTrace(*places[wave], events, rows))
             parts.clear()
         return traces

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import os
 import threading
 import time
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from antiphase import arch
 from antiphase.asm import Kernel, Program
 from antiphase.errors import UserError
+from antiphase.isa import generation
 from antiphase.machine import _faults, _native, _runtime
 from antiphase.machine._entry import dispatch_packet, layout_of
 from antiphase.machine._layout import Layout
@@ -29,6 +31,7 @@ OPENING = 50_000
 """Instructions that run in the calling thread before others start: a small launch is over sooner than they would be."""
 FAULTS_KEPT = 4096
 MAX_THREADS = 1024
+MAX_CLUSTER = 16
 
 Progress = Callable[[int, int], None]
 
@@ -114,6 +117,7 @@ def run(
     kernel: str | None = None,
     record: bool = False,
     workgroups: tuple[int, int] | None = None,
+    cluster: tuple[int, int, int] = (1, 1, 1),
     workers: int | None = None,
     max_instructions: int | None = None,
     progress: Progress | None = None,
@@ -123,6 +127,8 @@ def run(
     grid: workgroups in x, y, z. kernarg: the argument block. threads_per_workgroup: work-items, at most 1024.
     lds_bytes: LDS of a workgroup. record: keep a Recording; loads then deliver when a wait covers them.
     workgroups: run only those from the first number to before the second, x fastest; None for all of the grid.
+    cluster: workgroups in x, y, z that run together and reach each other's LDS (gfx1250); `workgroups` then counts
+    clusters.
     workers: host threads (None: one per core). max_instructions: wave-instructions in all, roughly.
     progress: called with (workgroups done, workgroups in all).
     Raises UserError for arguments that do not fit, Unsupported if execution meets something not modelled, Incomplete
@@ -132,12 +138,13 @@ def run(
     target = arch.target(program.target)
     chosen = program.kernel(kernel)
     _check(grid, threads_per_workgroup, lds_bytes, target, program)
+    _check_cluster(cluster, grid, program)
     layout = layout_of(chosen, program.target, record)
     code = _code(program, chosen, layout)
-    first, end = workgroups or (0, grid[0] * grid[1] * grid[2])
+    first, end = workgroups or (0, math.prod(grid) // math.prod(cluster))
     job = Job(
         program, chosen, layout, code, grid, threads_per_workgroup, lds_bytes, kernarg, memory, max_instructions,
-        progress, first, end,
+        progress, first, end, cluster,
     )  # fmt: skip
     count = min(workers or len(os.sched_getaffinity(0)), job.total)
     started = time.perf_counter()
@@ -161,6 +168,20 @@ def _check(grid: tuple[int, int, int], threads: int, lds: int, target: arch.Targ
         )
 
 
+def _check_cluster(cluster: tuple[int, int, int], grid: tuple[int, int, int], program: Program) -> None:
+    size = math.prod(cluster)
+    if size == 1:
+        return
+    if generation(program.target) != "gfx1250":
+        raise UserError(f"a cluster on {program.target}", file=program.name, remedy="only gfx1250 has clusters")
+    if len(cluster) != 3 or any(n < 1 for n in cluster) or size > MAX_CLUSTER:
+        remedy = f"give three sizes whose product is at most {MAX_CLUSTER}"
+        raise UserError(f"cluster {cluster}", file=program.name, remedy=remedy)
+    if any(n % side for n, side in zip(grid, cluster, strict=True)):
+        remedy = "make it a multiple in x, y and z"
+        raise UserError(f"grid {grid} in clusters of {cluster}", file=program.name, remedy=remedy)
+
+
 @dataclass(slots=True)
 class Job:
     """One launch while it runs: what its host threads share."""
@@ -178,6 +199,7 @@ class Job:
     progress: Progress | None
     next_group: int
     end: int
+    cluster: tuple[int, int, int] = (1, 1, 1)
     lock: threading.Lock = field(default_factory=threading.Lock)
     stop: threading.Event = field(default_factory=threading.Event)
     error: BaseException | None = None

@@ -35,6 +35,7 @@ SCRATCH_SIZE = 592  # i64, bytes per lane
 EPOCH = 600  # i64: the clock is EPOCH - BUDGET
 CLUSTER = 616  # pointer to the cluster's workgroups: i64 count, then a pointer to the LDS of each; null for no cluster
 EXCEPTIONS = 624  # i32: exception flags, in kernels that read them
+LOCAL = 628  # i32 x, y, z: the workgroup's place in its cluster
 PARKED = 608  # i32: LDS operations are in flight across a barrier
 ADDRESSES = 640  # 64 x i64: the addresses of the memory instruction in flight
 DMA_BASE = 1152  # i64: LDS address of lane 0 of a load to LDS
@@ -53,6 +54,8 @@ WAIT_ON = 2312  # pointer to the barrier that a wave with STATUS_BARRIER waits f
 WAIT_PHASE = 2320  # i32: it may go on when the barrier's phase differs
 JOINED = 2324  # i32: index of the named barrier joined last, 0 for none
 SEEN = 2328  # i32 per barrier: the phase this wave has consumed
+CLUSTER_BARRIERS = 2416  # pointer to the barriers of the cluster's first workgroup, which hold the cluster's own
+CLUSTER_STATUS = 2424  # i32: IB_STS2 as far as it speaks of clusters
 VGPRS = 2560
 
 STATUS_RUN, STATUS_BARRIER, STATUS_END, STATUS_BUDGET, STATUS_RECORD, STATUS_TRAP, STATUS_DEADLOCK = range(7)

@@ -13,6 +13,8 @@ from antiphase.machine._ir import Function
 # a worker, in bytes: what one host thread runs
 (WAVES, STATES, STRIDE, KERNEL, TEMPLATE, TEMPLATE_BYTES, NEXT, END, ACTIVE, GRID_X, GRID_Y, LDS_FILL, WAVE_AT, ID_X,
  ID_Y, ID_Z, ID_YZ, STOP_EACH, BARRIER_TABLE) = range(0, 19 * 8, 8)  # fmt: skip
+# workgroups of a cluster, its size along x, y, z, and all their LDS; a workgroup by itself is a cluster of one
+MEMBERS, CLUSTER_X, CLUSTER_Y, CLUSTER_Z, LDS_TOTAL = range(152, 192, 8)
 BUDGET, EPOCH = 208, 216  # i64: instructions until the host is asked; what the clock shows when BUDGET is 0
 WORKER_BYTES = 256
 
@@ -25,7 +27,10 @@ def functions(lanes: int) -> list[Function]:
 
 
 def _start() -> Function:
-    """start(g): set up the workgroup whose number is in NEXT: registers from the template, ids, a fresh LDS."""
+    """start(g): set up the cluster whose number is in NEXT: registers from the template, ids, barriers, a fresh LDS.
+
+    The registers for ids get those of the cluster, which are the workgroup's own where it is by itself.
+    """
     f = Function("start", "void", [("ptr", "g")])
     number = f.load("i64", f.at("%g", NEXT))
     grid_x, grid_y = f.load("i64", f.at("%g", GRID_X)), f.load("i64", f.at("%g", GRID_Y))
@@ -43,7 +48,10 @@ def _start() -> Function:
         from_ = f.at(template, f.let(f"mul i64 {i}, {size}"))
         f.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", w), ("ptr", from_), ("i64", size), ("i1", "false"))
         for k, (id_, where) in enumerate(zip(ids, (ID_X, ID_Y, ID_Z), strict=True)):
-            f.store("i32", id_, f.at(w, at.GROUP + 4 * k))
+            side = f.let(f"trunc i64 {f.load('i64', f.at('%g', (CLUSTER_X, CLUSTER_Y, CLUSTER_Z)[k]))} to i32")
+            local = f.load("i32", f.at(w, at.LOCAL + 4 * k))
+            own = f.let(f"add i32 {f.let(f'mul i32 {id_}, {side}')}, {local}")
+            f.store("i32", own, f.at(w, at.GROUP + 4 * k))
             register = f.load("i64", f.at("%g", where))
             with f.if_(f.let(f"icmp sge i64 {register}, 0")):
                 f.store("i32", id_, f.at(w, register))
@@ -52,10 +60,16 @@ def _start() -> Function:
             both = f.let(f"or i32 {ids[1]}, {f.let(f'shl i32 {ids[2]}, 16')}")
             f.store("i32", both, f.at(w, packed))
     table = f.load("ptr", f.at("%g", BARRIER_TABLE))
-    size = str(at.BARRIER_COUNT * at.BARRIER_BYTES)
-    f.call("void", "llvm.memset.p0.i64", ("ptr", table), ("i8", "0"), ("i64", size), ("i1", "false"))
-    f.store("i32", f.let(f"trunc i64 {f.load('i64', f.at('%g', WAVES))} to i32"), f.at(table, at.BARRIER_MEMBERS))
-    lds, bytes_ = f.load("ptr", f.at(states, at.LDS)), f.load("i64", f.at(states, at.LDS_SIZE))
+    members, bytes_ = f.load("i64", f.at("%g", MEMBERS)), at.BARRIER_COUNT * at.BARRIER_BYTES
+    whole = f.let(f"mul i64 {members}, {bytes_}")
+    f.call("void", "llvm.memset.p0.i64", ("ptr", table), ("i8", "0"), ("i64", whole), ("i1", "false"))
+    waves = f.let(f"udiv i64 {f.load('i64', f.at('%g', WAVES))}, {members}")
+    waves = f.let(f"trunc i64 {waves} to i32")
+    with f.loop(members) as m:
+        f.store("i32", waves, f.at(f.at(table, f.let(f"mul i64 {m}, {bytes_}")), at.BARRIER_MEMBERS))
+    of_cluster = f.at(table, at.CLUSTER_BARRIER * at.BARRIER_BYTES + at.BARRIER_MEMBERS)
+    f.store("i32", f.let(f"trunc i64 {members} to i32"), of_cluster)
+    lds, bytes_ = f.load("ptr", f.at(states, at.LDS)), f.load("i64", f.at("%g", LDS_TOTAL))
     fill = f.let(f"trunc i64 {f.load('i64', f.at('%g', LDS_FILL))} to i32")
     with f.loop(f.let(f"lshr i64 {bytes_}, 2")) as i:
         f.store("i32", fill, f.index("i32", lds, i))
@@ -64,7 +78,7 @@ def _start() -> Function:
 
 
 def _group() -> Function:
-    """group(g): run the current workgroup until it ends (0) or a wave needs the host (its status)."""
+    """group(g): run the current cluster until it ends (0) or a wave needs the host (its status)."""
     f = Function("group", "i32", [("ptr", "g")])
     waves, stride = f.load("i64", f.at("%g", WAVES)), f.load("i64", f.at("%g", STRIDE))
     states, kernel = f.load("ptr", f.at("%g", STATES)), f.load("ptr", f.at("%g", KERNEL))
@@ -92,6 +106,9 @@ def _group() -> Function:
             f.store("i32", result, status)
             with f.if_(f.let(f"icmp eq i32 {result}, {at.STATUS_END}")):
                 f.call("void", "barrier_drop", ("ptr", w), ("i32", str(at.WORKGROUP_BARRIER)))
+                left = f.load("i32", f.at(f.load("ptr", f.at(w, at.BARRIERS)), at.BARRIER_MEMBERS))
+                with f.if_(f.let(f"icmp eq i32 {left}, 0")):
+                    f.call("void", "barrier_drop", ("ptr", w), ("i32", str(at.CLUSTER_BARRIER)))
         is_end = f.let(f"icmp eq i32 {f.load('i32', status)}, {at.STATUS_END}")
         ended.set(f.let(f"add i64 {ended.get()}, {f.let(f'zext i1 {is_end} to i64')}"))
     with f.if_(f.let(f"icmp eq i64 {ended.get()}, {waves}")):
@@ -115,7 +132,7 @@ def _runnable(f: Function, w: str) -> str:
 
 
 def _run() -> Function:
-    """run(g): workgroups NEXT .. END - 1; returns a status when the host is needed, and continues when called again."""
+    """run(g): clusters NEXT .. END - 1; returns a status when the host is needed, and continues when called again."""
     f = Function("run", "i32", [("ptr", "g")])
     again, begin, go = f.block("again"), f.block("begin"), f.block("go")
     f.jump(again)

@@ -307,13 +307,21 @@ def _getreg(state: State, record: Control) -> bool:
     name, offset, size = hardware_register(c.instruction)
     if name in FLAGS:
         return _read_flags(state, offset, size)
+    if name == "HW_REG_IB_STS2":
+        status = c.f.let(f"lshr i32 {c.f.load('i32', c.pointer(at.CLUSTER_STATUS))}, {offset}")
+        _write_getreg(c, c.f.let(f"and i32 {status}, {(1 << size) - 1}"))
+        return False
     if name not in ("HW_REG_XCC_ID", "XCC_ID", "HW_REG_MODE", "HW_REG_WAVE_MODE"):
         raise Unsupported(f"reading {name}")
     value = mode_bits(c.mode) if name.endswith("MODE") else 0
+    _write_getreg(c, str(value >> offset & (1 << size) - 1))
+    return False
+
+
+def _write_getreg(c: Context, value: str) -> None:
     destination = c.instruction.operands[0]
     assert isinstance(destination, Reg | Special)
-    c.write_scalar(destination, Value(str(value >> offset & (1 << size) - 1), U32, 1))
-    return False
+    c.write_scalar(destination, Value(value, U32, 1))
 
 
 def _read_flags(state: State, offset: int, size: int) -> bool:

@@ -1,7 +1,8 @@
-"""One host thread's share of a launch: a workgroup at a time, and what its waves need from the host."""
+"""One host thread's share of a launch: a workgroup or cluster at a time, and what its waves need from the host."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,12 +33,15 @@ class Worker:
         self.job, self.chunk, self.taken = job, chunk, 0
         layout, kernel = job.layout, job.kernel
         entry = entry_state(kernel, job.program.target, layout, job.threads, job.kernarg, job.packet)
-        waves = len(entry.template)
+        self.members = math.prod(job.cluster)
+        waves = self.members * len(entry.template)
         self.states = aligned(waves * layout.bytes).reshape(waves, layout.bytes)
-        self.lds = aligned(max(64, job.lds_bytes))
+        self.lds = aligned(self.members * max(64, _whole_lines(job.lds_bytes))).reshape(self.members, -1)
         private = kernel.metadata.private_segment_fixed_size
         self.scratch = aligned(max(64, private * layout.lanes * waves)).reshape(waves, -1)
-        self.barriers = np.zeros(at.BARRIER_COUNT * at.BARRIER_BYTES // 4, np.int32)
+        self.barriers = np.zeros((self.members, at.BARRIER_COUNT * at.BARRIER_BYTES // 4), np.int32)
+        # as `multicast` reads it: how many, then the LDS of each
+        self.table = np.array([self.members, *(row.ctypes.data for row in self.lds)], np.uint64)
         self.counts = np.zeros(len(kernel.blocks), np.int64)
         self.collector = self._collector()
         self.template = self._template(entry, private)
@@ -53,23 +57,47 @@ class Worker:
         return Collector(self.states, job.layout.lanes, _most_events(job.kernel), job.code.translation.sites)
 
     def _template(self, entry: Entry, private: int) -> NDArray[np.uint8]:
-        template = aligned(entry.template.size).reshape(entry.template.shape)
-        template[:] = entry.template
+        each = len(entry.template)
+        template = aligned(self.members * entry.template.size).reshape(self.members * each, -1)
+        template[:] = np.tile(entry.template, (self.members, 1))
         words = template.view(np.uint64)
         for offset, value in {
             at.CONTEXT: self.job.context.ctypes.data, at.COUNTS: self.counts.ctypes.data,
-            at.LDS: self.lds.ctypes.data, at.LDS_SIZE: self.job.lds_bytes,
-            at.BARRIERS: self.barriers.ctypes.data, at.SCRATCH_SIZE: private,
+            at.LDS_SIZE: self.job.lds_bytes, at.SCRATCH_SIZE: private,
+            at.CLUSTER_BARRIERS: self.barriers.ctypes.data,
         }.items():  # fmt: skip
             words[:, offset // 8] = value
         numbers = np.arange(len(template))
         words[:, at.SCRATCH // 8] = self.scratch.ctypes.data + numbers * self.scratch.shape[1]
-        template.view(np.uint32)[:, at.WAVE // 4] = numbers
+        template.view(np.uint32)[:, at.WAVE // 4] = numbers % each
+        for member in range(self.members):
+            mine = words[member * each : (member + 1) * each]
+            mine[:, at.LDS // 8] = self.lds[member].ctypes.data
+            mine[:, at.BARRIERS // 8] = self.barriers[member].ctypes.data
+            if self.members > 1:
+                mine[:, at.CLUSTER // 8] = self.table.ctypes.data
+                self._place(mine.view(np.uint32), member)
         if self.collector is not None:
             for wave in range(len(template)):
                 for offset, value in self.collector.template_words(wave).items():
                     words[wave, offset // 8] = value
         return template
+
+    def _local(self, member: int) -> tuple[int, int, int]:
+        """Where a workgroup stands in its cluster: x fastest."""
+        x, y, _ = self.job.cluster
+        return member % x, member // x % y, member // (x * y)
+
+    def _place(self, words: NDArray[np.uint32], member: int) -> None:
+        """What the waves of a cluster's workgroup know of it.
+
+        ttmp6: the place along x, y, z and the largest along each, 4 bits each, then the largest flat one; IB_STS2:
+        bits 9:6 not 0 in a cluster, the flat place in 24:21 (LLVM SIISelLowering, lowering of cluster ids).
+        """
+        fields = (*self._local(member), *(side - 1 for side in self.job.cluster), self.members - 1)
+        words[:, at.TTMP + 6] = sum(field << 4 * i for i, field in enumerate(fields))
+        words[:, at.LOCAL // 4 : at.LOCAL // 4 + 3] = self._local(member)
+        words[:, at.CLUSTER_STATUS // 4] = 1 << 6 | member << 21
 
     @property
     def _slice(self) -> int:
@@ -82,7 +110,10 @@ class Worker:
             worker_at.STRIDE: job.layout.bytes, worker_at.KERNEL: job.code.entry,
             worker_at.TEMPLATE: self.template.ctypes.data, worker_at.TEMPLATE_BYTES: self.template.shape[1],
             worker_at.BUDGET: budget, worker_at.EPOCH: budget,
-            worker_at.GRID_X: job.grid[0], worker_at.GRID_Y: job.grid[1],
+            worker_at.GRID_X: job.grid[0] // job.cluster[0], worker_at.GRID_Y: job.grid[1] // job.cluster[1],
+            worker_at.MEMBERS: self.members, worker_at.CLUSTER_X: job.cluster[0],
+            worker_at.CLUSTER_Y: job.cluster[1], worker_at.CLUSTER_Z: job.cluster[2],
+            worker_at.LDS_TOTAL: self.lds.size if self.members > 1 else job.lds_bytes,
             worker_at.LDS_FILL: at.POISON if job.layout.recording else 0,
             worker_at.ID_X: entry.id_registers[0], worker_at.ID_Y: entry.id_registers[1],
             worker_at.ID_Z: entry.id_registers[2], worker_at.ID_YZ: entry.id_registers[3],
@@ -116,9 +147,21 @@ class Worker:
 
     def _take_group(self) -> None:
         assert self.collector is not None
-        traces = self.collector.finish(int(self.worker[worker_at.NEXT // 8]) - 1)
+        traces = self.collector.finish(self._places(int(self.worker[worker_at.NEXT // 8]) - 1))
         with self.job.lock:
             self.job.traces += traces
+
+    def _places(self, cluster: int) -> list[tuple[int, int]]:
+        """Workgroup, x fastest in the grid, and number of each wave of a cluster."""
+        grid, sides = self.job.grid, self.job.cluster
+        across = [n // side for n, side in zip(grid, sides, strict=True)]
+        first = (cluster % across[0], cluster // across[0] % across[1], cluster // (across[0] * across[1]))
+        waves = len(self.states) // self.members
+        places = []
+        for member in range(self.members):
+            x, y, z = (f * side + p for f, side, p in zip(first, sides, self._local(member), strict=True))
+            places += [(x + grid[0] * (y + grid[1] * z), wave) for wave in range(waves)]
+        return places
 
     def _serve(self, status: int) -> None:
         """Do what a wave needs from the host."""
@@ -161,6 +204,10 @@ def _stuck(program: Program, kernel: Kernel, translation: Translation, states: N
         else:
             places.append(f"wave {wave} ended")
     return f"{program.name}: no wave of the workgroup can go on: {', '.join(places)}"
+
+
+def _whole_lines(size: int) -> int:
+    return (size + 63) & ~63
 
 
 def aligned(size: int) -> NDArray[np.uint8]:

@@ -1,0 +1,53 @@
+"""Bytes that a tensor descriptor names: the same that the machine moves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_machine_memory_transfers import Descriptor, issue, kernel, loaded
+
+from antiphase.checks._race import check_races
+from antiphase.checks._race_tensor import barrier_of, tiles
+
+DESCRIPTORS = {
+    "one row": Descriptor(tensor=(32,), tile=(32,)),
+    "rows": Descriptor(lds=64, tensor=(20, 6), tile=(8, 4), strides=(20,)),
+    "over the edge": Descriptor(tensor=(6, 3), tile=(8, 4), strides=(6,), scale=1),
+    "five dimensions": Descriptor(tensor=(4, 3, 2, 2, 2), tile=(4, 2, 2, 2, 2), strides=(4, 12, 24, 48)),
+    "padding": Descriptor(tensor=(24, 4), tile=(24, 4), strides=(24,), pad=(1, 2)),
+    "gather": Descriptor(tensor=(8, 16), tile=(8, 4), strides=(8,), rows=(3, 1, 9, 4)),
+    "wide gather": Descriptor(tensor=(8, 16), tile=(8, 3), strides=(8,), rows=(5, 20, 2), wide_rows=True),
+    "repeated": Descriptor(tensor=(8,), tile=(8,), repeat=(3, 32, 16)),
+    "null": Descriptor(count=0),
+}
+
+
+@pytest.mark.parametrize("d", DESCRIPTORS.values(), ids=list(DESCRIPTORS))
+def test_the_bytes_of_a_tile_are_those_that_the_machine_moves(d: Descriptor) -> None:
+    lds = loaded(replace(d, words=[0] * 20), np.full(1024, 0x11111111, np.uint32))
+    tile = tiles(d.encode(), load=True)
+    named = np.zeros(len(lds), bool)
+    for start, size in zip(tile.lds.tolist(), tile.lds_sizes.tolist(), strict=True):
+        named[start : start + size] = True
+    assert (named == (lds != 0xEE)).all()
+    assert tile.memory_sizes.sum() == (lds == 0x11).sum(), "what does not exist in memory arrives as zeros"
+    assert barrier_of(d.encode()) is None
+
+
+def test_the_barrier_that_a_tile_signals() -> None:
+    assert barrier_of(Descriptor(barrier=0x400).encode()) == 0x400
+
+
+@pytest.mark.parametrize(
+    ("wait", "rules"), [("s_wait_tensorcnt 0", []), ("s_wait_asynccnt 0", ["missing_completion", "missing_wait"])]
+)
+def test_a_tile_is_complete_by_tensorcnt(wait: str, rules: list[str]) -> None:
+    k = kernel(1)
+    k.threads = 64
+    issue(k, Descriptor(tensor=(64,), tile=(64,)), "tensor_load_to_lds", 10, 2)
+    k(wait + "\ns_barrier_signal -1\ns_barrier_wait -1\nds_load_b32 v2, v1\ns_wait_dscnt 0")
+    recording = k.run(np.zeros(4096, np.uint32), record=True).execution.recording
+    assert recording is not None
+    assert sorted(f.rule for f in check_races(recording).findings if f.severity == "error") == rules
