@@ -81,7 +81,7 @@ def test_waves_that_end_are_not_waited_for() -> None:
     assert (kept[0][64:] == (items ^ 64)[64:]).all() and (kept[0][:64] == 0).all()
 
 
-@pytest.mark.parametrize("threads", [1, 63, 65, 100, 1000, 1024])
+@pytest.mark.parametrize("threads", [1, 63, 65, 100, 1000, 1024, 192, 832])
 def test_workgroups_of_any_size(threads: int) -> None:
     k = Snippet(threads=threads, lds=4096)
     k("""ds_write_b32 v1, v0

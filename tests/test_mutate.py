@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from antiphase import asm
 from antiphase.cli import main
-from antiphase.frontends import read_launch_spec
+from antiphase.frontends import LaunchSpec, read_launch_spec
 from antiphase.mutate import Outcome, mutants, mutate
 
 
@@ -79,6 +79,12 @@ def test_a_barrier_that_orders_nothing_is_proved_redundant() -> None:
     barriers = [one for one in outcome.judged if one.mutant.kind == "barrier"]
     assert all(one.status in ("redundant", "survived") for one in barriers)
     assert any(one.status == "redundant" and one.by and one.by.check == "useless" for one in barriers)
+
+
+def test_a_split_barrier_that_orders_nothing_is_proved_redundant() -> None:
+    body = "v_mov_b32 v1, 0\ns_barrier_signal -1\ns_barrier_wait -1"
+    (barrier,) = mutate(program(body, "gfx1201"), LaunchSpec((), ())).judged
+    assert barrier.status == "redundant" and barrier.by and barrier.by.rule == "barrier_orders_nothing"
 
 
 def test_a_nop_without_a_rule_is_redundant_and_one_with_is_not() -> None:

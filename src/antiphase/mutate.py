@@ -240,13 +240,15 @@ class _Judge:
 
     def _proof(self, mutant: Mutant) -> Finding | None:
         """The finding of `useless` that allows this change or a larger one."""
-        for finding in self.useless:
-            fix = finding.fix
-            if fix is None or fix.instruction not in mutant.changes:
-                continue
-            if fix.action == "delete" or (fix.action == "replace" and self._as_strict(mutant.after, fix.text)):
-                return finding
-        return None
+        return next((finding for finding in self.useless if self._allows(finding, mutant)), None)
+
+    def _allows(self, finding: Finding, mutant: Mutant) -> bool:
+        fix = finding.fix
+        if fix is None:  # of half a split barrier: a mutant takes both halves
+            return len(mutant.changes) > 1 and finding.sites[0].instruction in mutant.changes
+        if fix.instruction not in mutant.changes:
+            return False
+        return fix.action == "delete" or (fix.action == "replace" and self._as_strict(mutant.after, fix.text))
 
     def _as_strict(self, lines: Sequence[str], allowed: Sequence[str]) -> bool:
         """Whether these waits hold back at least what the allowed ones do."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from antiphase.asm import Kernel, Program
@@ -33,9 +32,7 @@ _DYNAMIC = {
 }
 STATIC_CHECKS = tuple(_STATIC)
 """The names of the checks of a program."""
-CHECKS = tuple(
-    name for name, (module, _) in (_STATIC | _DYNAMIC).items() if find_spec(f"antiphase.checks.{module}") is not None
-)
+CHECKS = (*_STATIC, *_DYNAMIC)
 """The names of all checks: those of a program first, then those of a recording."""
 
 _INDIRECT = ("s_setpc_", "s_swappc_", "s_call_")

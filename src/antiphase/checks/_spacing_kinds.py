@@ -104,7 +104,7 @@ def _whole(instruction: Instruction, target: str, uses: Uses) -> Kind:
         opcode,
         cost(instruction, record, target) if isinstance(record, Matrix) else "",
         _length(instruction),
-        _waits(instruction, target),
+        depctr_waits(instruction),
     )
 
 
@@ -115,7 +115,8 @@ def _length(instruction: Instruction) -> int:
     return (operand.value & (63 if instruction.mnemonic == "s_clause" else 127)) + 1
 
 
-def _waits(instruction: Instruction, target: str) -> dict[str, int]:
+def depctr_waits(instruction: Instruction) -> dict[str, int]:
+    """The fields of s_wait_alu and its kin with what they wait for."""
     if instruction.mnemonic not in ("s_waitcnt_depctr", "s_wait_alu"):
         return {}
     values: dict[str, int] = {}

@@ -94,7 +94,8 @@ class _Judge:
         """Give every operation that is needed to the last wait that completes it in time."""
         waits: dict[int, list[tuple[int, int, int, int]]] = {}
         for (place, instruction, counter, n), counted in zip(stream.waits, stream.counted, strict=True):
-            waits.setdefault(counter, []).append((place, instruction, n, counted))
+            if (instruction, counter) in self.given:  # a count as large as the counter waits for nothing
+                waits.setdefault(counter, []).append((place, instruction, n, counted))
         for operation in np.flatnonzero(deadline < NEVER).tolist():
             step = self.steps.operations[int(path.instruction[operation])]
             for column, counter in enumerate(step.counters):

@@ -5,7 +5,8 @@ wait for n proves it complete if at least n are younger, since in-order counters
 that complete in any order (scalar loads, FLAT on CDNA) need n = 0. A full counter retires its oldest. Where paths meet,
 an operation is outstanding if it is on either, with the smaller number.
 
-It follows registers only: what LDS and memory need is seen in a recording (`race`).
+It follows registers only: what LDS and memory need is seen in a recording (`race`). What has to wait for sources, and
+for vector instructions, is in `_wait_sources`.
 Order rules and finite counters: facts of AMD CDNA3 ISA 4.4 and LLVM SIInsertWaitcnts.
 """
 
@@ -18,6 +19,7 @@ from antiphase.asm import Block, Kernel, Program
 from antiphase.checks._finding import Finding, Fix, Site
 from antiphase.checks._flow import forward
 from antiphase.checks._registers import Uses, name, uses_of
+from antiphase.checks._wait_sources import source_findings
 from antiphase.errors import Unsupported
 from antiphase.isa import COUNTERS, Control, Memory, Record, counters, find, generation
 from antiphase.machine import returns_old, waits, with_full_numbers
@@ -37,7 +39,8 @@ def check_waits(program: Program, kernel: Kernel) -> list[Finding]:
     for block in kernel.blocks:
         if block.index in entry:
             analysis.through(entry[block.index], block, report=True)
-    return [analysis.findings[key] for key in sorted(analysis.findings)]
+    findings = analysis.findings | source_findings(kernel, program.target)
+    return [findings[key] for key in sorted(findings)]
 
 
 def _join(a: Pending, b: Pending) -> Pending:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from antiphase.machine import _layout as at
+from antiphase.machine import _pool
 from antiphase.machine._events import LAST_ROW_BYTES
 from antiphase.machine.recording import EVENT_TYPE, WaveTrace
 
@@ -24,8 +25,10 @@ class Collector:
     def __init__(self, states: NDArray[np.uint8], lanes: int, need: int, sites: int) -> None:
         waves = len(states)
         self._states = states
-        self._events = np.empty((waves, max(_EVENTS, need)), EVENT_TYPE)
-        self._rows = np.empty((waves, max(_ROWS, 4 * need), lanes), np.uint32)
+        n_events, n_rows = max(_EVENTS, need), max(_ROWS, 4 * need)
+        self.buffers = (_pool.take(waves * n_events * EVENT_TYPE.itemsize), _pool.take(waves * n_rows * lanes * 4))
+        self._events = self.buffers[0].view(EVENT_TYPE).reshape(waves, n_events)
+        self._rows = self.buffers[1].view(np.uint32).reshape(waves, n_rows, lanes)
         self._last = np.zeros((waves, max(1, sites), LAST_ROW_BYTES), np.uint8)
         self._taken: list[list[tuple[NDArray, NDArray]]] = [[] for _ in range(waves)]
 

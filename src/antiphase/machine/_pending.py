@@ -92,8 +92,15 @@ def _poison(lanes: int) -> Function:
     f = Function("poison", "void", [("ptr", "w"), ("ptr", "data")])
     slot = f.at("%data", -at.SLOT_DATA)
     kind = f.let(f"and i32 {f.load('i32', slot)}, 255")
+    words = f"<{lanes} x i32>"
+    with f.if_(_whole(f, slot, lanes)):
+        destination = f.let(f"zext i32 {f.load('i32', f.at(slot, at.SLOT_DESTINATION))} to i64")
+        with f.loop(f.let(f"zext i32 {f.load('i32', f.at(slot, at.SLOT_DWORDS))} to i64")) as k:
+            register = f.at(f.at("%w", destination), f.let(f"mul i64 {k}, {4 * lanes}"))
+            f.store(words, f"splat (i32 {at.POISON})", register, 64)
+        f.ret()
+        f.label(f.block("unreachable"))
     with f.if_(f.let(f"icmp ne i32 {kind}, {at.KIND_NONE}")):
-        words = f"<{lanes} x i32>"
         bad = f.alloca(f"[{at.SLOT_BYTES} x i8]")
         with f.loop(f.let(f"zext i32 {f.load('i32', f.at(slot, at.SLOT_DWORDS))} to i64")) as k:
             f.store(words, f"splat (i32 {at.POISON})", f.at(bad, f.let(f"mul i64 {k}, {4 * lanes}")), 64)
@@ -107,6 +114,15 @@ def _lanes(f: Function, mask: str, lanes: int) -> str:
     return f.let(f"bitcast i{lanes} {narrow} to <{lanes} x i1>")
 
 
+def _whole(f: Function, slot: str, lanes: int) -> str:
+    """Whether a slot's operation replaces whole vector registers, as most do: every lane, every bit."""
+    kind = f.let(f"and i32 {f.load('i32', slot)}, 255")
+    keep, mask = f.load("i32", f.at(slot, at.SLOT_KEEP)), f.load("i64", f.at(slot, at.SLOT_MASK))
+    every = f.let(f"icmp eq i64 {mask}, {(1 << lanes) - 1 if lanes < 64 else -1}")
+    plain = f.let(f"and i1 {f.let(f'icmp eq i32 {keep}, 0')}, {every}")
+    return f.let(f"and i1 {f.let(f'icmp eq i32 {kind}, {at.KIND_VGPR}')}, {plain}")
+
+
 def _place(lanes: int) -> Function:
     """place(w, slot, data): write data where a slot's operation belongs: registers, scalars or LDS."""
     f = Function("place", "void", [("ptr", "w"), ("ptr", "slot"), ("ptr", "data")])
@@ -115,6 +131,13 @@ def _place(lanes: int) -> Function:
     destination = f.let(f"zext i32 {f.load('i32', f.at('%slot', at.SLOT_DESTINATION))} to i64")
     count = f.let(f"zext i32 {f.load('i32', f.at('%slot', at.SLOT_DWORDS))} to i64")
     keep, mask = f.load("i32", f.at("%slot", at.SLOT_KEEP)), f.load("i64", f.at("%slot", at.SLOT_MASK))
+    with f.if_(_whole(f, "%slot", lanes)):
+        with f.loop(count) as k:
+            plane = f.let(f"mul i64 {k}, {4 * lanes}")
+            register = f.at(f.at("%w", destination), plane)
+            f.store(words, f.load(words, f.at("%data", plane), 64), register, 64)
+        f.ret()
+        f.label(f.block("unreachable"))
     with f.if_(f.let(f"icmp eq i32 {kind}, {at.KIND_VGPR}")), f.loop(count) as k:
         plane = f.let(f"mul i64 {k}, {4 * lanes}")
         register = f.at(f.at("%w", destination), plane)

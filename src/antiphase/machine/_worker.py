@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from antiphase.asm import Kernel, Program
 from antiphase.errors import Deadlock, Incomplete, Unsupported
 from antiphase.machine import _layout as at
+from antiphase.machine import _pool
 from antiphase.machine import _schedule as worker_at
 from antiphase.machine._collect import Collector
 from antiphase.machine._entry import Entry, entry_state
@@ -35,10 +36,12 @@ class Worker:
         entry = entry_state(kernel, job.program.target, layout, job.threads, job.kernarg, job.packet)
         self.members = math.prod(job.cluster)
         waves = self.members * len(entry.template)
-        self.states = aligned(waves * layout.bytes).reshape(waves, layout.bytes)
+        # a start copies the template over all that is read before it is written
+        self.memory = _pool.take(waves * layout.bytes)
+        self.states = self.memory.reshape(waves, layout.bytes)
         self.lds = aligned(self.members * max(64, _whole_lines(job.lds_bytes))).reshape(self.members, -1)
         private = kernel.metadata.private_segment_fixed_size
-        self.scratch = aligned(max(64, private * layout.lanes * waves)).reshape(waves, -1)
+        self.scratch = aligned(waves * max(64, private * layout.lanes)).reshape(waves, -1)
         self.barriers = np.zeros((self.members, at.BARRIER_COUNT * at.BARRIER_BYTES // 4), np.int32)
         # as `multicast` reads it: how many, then the LDS of each
         self.table = np.array([self.members, *(row.ctypes.data for row in self.lds)], np.uint64)
@@ -129,6 +132,7 @@ class Worker:
             if not self.taken:
                 first, end = job.take(self.chunk)
                 if first == end:
+                    self._release()
                     return True
                 self.taken = end - first
                 worker[worker_at.NEXT // 8], worker[worker_at.END // 8] = first, end
@@ -144,6 +148,10 @@ class Worker:
                 if pause and status == at.STATUS_BUDGET:
                     return False
         return True
+
+    def _release(self) -> None:
+        """Leave the large buffers to the next launch; this worker has nothing left to do."""
+        _pool.give_back(self.memory, *(self.collector.buffers if self.collector is not None else ()))
 
     def _take_group(self) -> None:
         assert self.collector is not None

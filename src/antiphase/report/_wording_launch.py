@@ -1,4 +1,4 @@
-"""The words of the rules about a recorded launch: `race`, `sync`, `init`, `mem`, `useless`."""
+"""The words of the rules about a recorded launch: `race`, `sync`, `init`, `mem`."""
 
 from __future__ import annotations
 
@@ -48,9 +48,8 @@ def _workgroups(f: Facts) -> str:
 
 
 def _uneven(f: Facts) -> str:
-    few, many = len(f["waves_with_fewest"]), len(f["waves_with_most"])
-    arrivals = f"{times(many, 'wave')} of workgroup {f['workgroup']} came to {times(f['most'], 'barrier')}"
-    return f"{arrivals}, {few} to {f['fewest']}"
+    few, many = (times(len(f[waves]), "wave") for waves in ("waves_with_fewest", "waves_with_most"))
+    return f"unequal numbers of barriers in workgroup {f['workgroup']}: {f['most']} for {many}, {f['fewest']} for {few}"
 
 
 def _where(f: Facts) -> Iterable[str]:
@@ -61,26 +60,20 @@ def _where(f: Facts) -> Iterable[str]:
         past, before = f["address"] - (start + size), start - f["address"]
         name = f"'{f['nearest']}' ({size:,} bytes)"
         if past >= 0:
-            yield f"{past:,} bytes past the end of {name}"
+            yield f"{past:,} bytes past the end of {name}" if past else f"just past the end of {name}"
         else:
             yield f"{before:,} bytes before the start of {name}" if before > 0 else f"in {name}"
 
 
 def _outside(what: str) -> Wording:
+    """An address of memory, or a byte of LDS or private memory."""
+    place = "at {:#x}" if "global" in what else "at byte {:,}"
     return Wording(
-        lambda f: f"bad {what}, {f['bytes']} bytes at {f['address']:#x}, without effect here",
+        lambda f: f"bad {what}, {f['bytes']} bytes {place.format(f['address'])}, without effect here",
         f"On hardware {_BOUNDS}.",
         "the allocations of the launch",
         _where,
     )
-
-
-def _counts(counts: Facts) -> str:
-    return " ".join(f"{counter}({n})" for counter, n in counts.items() if n is not None)
-
-
-def _spare(f: Facts) -> Iterable[str]:
-    yield f"in {times(f['executed'], 'execution')}, and on no path is a register used too early without it"
 
 
 RULES: dict[str, Wording] = {
@@ -95,7 +88,9 @@ RULES: dict[str, Wording] = {
         _ORDER,
     ),
     "race/between_workgroups": Wording(
-        _workgroups, "Nothing but atomics gives order between workgroups of a launch.", "AMDGPUUsage, memory model"
+        _workgroups,
+        "Nothing but atomics gives order between workgroups of a launch; harmless only if all write the same value.",
+        "AMDGPUUsage, memory model",
     ),
     "sync/deadlock": Wording(
         lambda f: str(f["text"]),
@@ -134,23 +129,6 @@ RULES: dict[str, Wording] = {
         "Its result is undefined: lanes exchange what they have read.",
         "AMD CDNA 4 ISA, 'Transpose loads'",
         lambda f: list(_where(f))[:1],
-    ),
-    "useless/wait_completes_nothing_needed": Wording(
-        lambda f: f"nothing needs what this wait completes: {_counts(f['given'])}",
-        "A later wait, or none, is soon enough for all that it holds back.",
-        "the recording, and `wait` on every path",
-        _spare,
-    ),
-    "useless/wait_stricter_than_needed": Wording(
-        lambda f: f"{_counts(f['given'])} is stricter than needed: {_counts(f['loosest'])} is enough",
-        "What it waits for beyond that is needed only after a later wait.",
-        "the recording, and `wait` on every path",
-        lambda f: (f"in {times(f['executed'], 'execution')}, and on every path for registers",),
-    ),
-    "useless/barrier_orders_nothing": Wording(
-        lambda f: f"the barrier puts no bytes in order in {times(f['executed'], 'execution')}",
-        "No two accesses that conflict have this rendezvous alone between them.",
-        "the recording",
     ),
 }
 """By 'check/rule'."""

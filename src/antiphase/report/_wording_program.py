@@ -9,6 +9,8 @@ from antiphase.checks import Finding
 from antiphase.report._words import Facts, Wording, registers, times
 
 _COUNTERS = "AMD CDNA 3 ISA 4.4; LLVM SIInsertWaitcnts.cpp, AMDGPUUsage memory model"
+_EXPERT = "In expert scheduling mode the hardware does not keep vector and memory instructions apart."
+_EXPERT_SOURCE = "LLVM SIInsertWaitcnts.cpp, expert scheduling mode (SCHED_MODE 2)"
 _REGISTERS = "AMDGPUUsage, Code Object Metadata; LLVM AMDGPUBaseInfo.cpp, getNumWavesPerEUWithNumVGPRs"
 _ASSEMBLER = "acceptance by the assembler of LLVM, as `antiphase isa show` lists it"
 
@@ -54,6 +56,10 @@ def _pending(facts: Facts) -> Iterable[str]:
         yield f"{counter}: {times(n, 'younger operation')} at least; (1) is complete when at most {n} are left"
 
 
+def _behind(facts: Facts) -> Iterable[str]:
+    yield f"{facts['counter']}: (1) is done with it when at most {facts['count']} are left on the shortest path"
+
+
 def _waves(f: Facts) -> Iterable[str]:
     agprs = f" and {f['agprs']} AGPRs" if f["agprs"] else ""
     yield f"{f['vgprs']} VGPRs{agprs} allow {f['by_registers']} of {f['most']}"
@@ -72,6 +78,24 @@ RULES: dict[str, Wording] = {
         "The late result of the memory operation replaces the newer value.",
         _COUNTERS,
         _pending,
+    ),
+    "wait/source_not_translated": Wording(
+        lambda f: f"{registers(f['registers'])} overwritten at (2) while a replay of (1) may need the old value",
+        "Until its addresses are translated a memory operation may be issued again, with what its registers hold then.",
+        "LLVM AMDGPUUsage, memory model of gfx1250 (XCNT); SIInsertWaitcnts.cpp",
+        _behind,
+    ),
+    "wait/source_not_read": Wording(
+        lambda f: f"{registers(f['registers'])} overwritten at (2) while (1) may not have read it yet",
+        _EXPERT,
+        _EXPERT_SOURCE,
+        _behind,
+    ),
+    "wait/result_not_written": Wording(
+        lambda f: f"{registers(f['registers'])} used at (2) while (1) may not have written it yet",
+        _EXPERT,
+        _EXPERT_SOURCE,
+        _behind,
     ),
     "resources/scratch_in_loop": Wording(
         lambda f: f"{times(f['accesses'], 'scratch access')} in a loop, {f['stores']} of them stores",

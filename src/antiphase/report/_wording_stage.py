@@ -31,7 +31,8 @@ def _late(f: Facts) -> Iterable[str]:
 
 
 def _groups(f: Facts) -> Iterable[str]:
-    yield f"{times(f['leading'], 'wave')} lead, {f['trailing']} trail by {_rendezvous(f['gap'])}"
+    leading, trailing = times(f["leading"], "wave"), times(f["trailing"], "wave")
+    yield f"leading: {leading}; trailing: {trailing}, by {_rendezvous(f['gap'])}"
 
 
 RULES: dict[str, Wording] = {
@@ -49,7 +50,7 @@ RULES: dict[str, Wording] = {
         _SOURCE,
     ),
     "stage/uneven_groups": Wording(
-        lambda f: f"groups of {f['leading']} and {f['trailing']} waves",
+        lambda f: f"groups of unequal size: {f['leading']} and {f['trailing']} waves",
         "A SIMD holds one wave of each group only if the groups are as large.",
         _SOURCE,
         _groups,
@@ -61,8 +62,8 @@ RULES: dict[str, Wording] = {
         _groups,
     ),
     "stage/not_two_waves_a_simd": Wording(
-        lambda f: f"groups of {f['leading']} and {f['trailing']} waves on {f['target']}",
-        "Two waves a SIMD on four SIMDs, one of each group, is how CDNA and gfx1250 are built.",
+        lambda f: f"groups of waves in different stages on {f['target']}: not known to share its SIMDs evenly",
+        "The pattern counts on four SIMDs with one wave of each group, as CDNA and gfx1250 have them.",
         _SOURCE,
         _groups,
     ),

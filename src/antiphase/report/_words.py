@@ -33,13 +33,6 @@ CONFLICTS = {
 """What (2) does to (1), by what both do: 'write_read' is a read that should come after a write."""
 
 
-def value(what: object) -> str:
-    """A fact as text."""
-    if isinstance(what, tuple | list):
-        return " ".join(map(value, what))
-    return f"{what:,}" if isinstance(what, int) and not isinstance(what, bool) else str(what)
-
-
 def registers(names: Iterable[str]) -> str:
     """Register names in short: v[8:11], s4, vcc."""
     runs: list[tuple[str, int, int]] = []

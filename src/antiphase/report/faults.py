@@ -10,6 +10,7 @@ _ACTIONS = {
     "write": "bad write to global memory",
     "lds": "bad access to LDS",
     "scratch": "bad access to private memory",
+    "exec": "transposing load with some lanes inactive",
 }
 
 
