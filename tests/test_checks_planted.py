@@ -35,7 +35,7 @@ def checked(target: str, body: str, threads: int | None = None, lds: int = 4096)
 
 
 def found(target: str, body: str, threads: int | None = None, lds: int = 4096) -> set[tuple[str, str]]:
-    """Check and rule of every finding that decides the verdict, but for `resources`: the kernels claim all registers."""
+    """Check and rule of what decides the verdict, but for `resources`: these kernels claim all registers."""
     findings = checked(target, body, threads, lds).checked.findings
     return {(f.check, f.rule) for f in findings if f.severity != "info" and f.check != "resources"}
 
