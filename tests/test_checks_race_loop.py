@@ -16,7 +16,7 @@ from antiphase.frontends import launch_asm
 
 LOOP = """\
 v_lshlrev_b32 v1, 2, v0
-v_xor_b32 v2, 0x80, v1
+v_xor_b32 v2, 0x100, v1
 ds_store_b32 v1, v0
 s_waitcnt lgkmcnt(0)
 s_mov_b32 s4, 3
@@ -35,15 +35,15 @@ s_cbranch_scc1 .LBB0_1"""
 
 
 def races(kernel: Program) -> Checked:
-    recording = launch_asm(kernel, grid=1, args=[], threads=64, record=True).recording
+    recording = launch_asm(kernel, grid=1, args=[], threads=128, record=True).recording
     assert recording is not None
     return check_races(recording)
 
 
 @pytest.mark.parametrize("target", ["gfx1100", "gfx1151"])
 def test_the_wait_belongs_before_the_barrier_of_the_header(target: str) -> None:
-    assert races(program(LOOP.format(fence="s_waitcnt vmcnt(0) lgkmcnt(0)"), target, lds=256)).verdict == "clean"
-    kernel = program(LOOP.format(fence="s_waitcnt vmcnt(0)"), target, lds=256)
+    assert races(program(LOOP.format(fence="s_waitcnt vmcnt(0) lgkmcnt(0)"), target, lds=512)).verdict == "clean"
+    kernel = program(LOOP.format(fence="s_waitcnt vmcnt(0)"), target, lds=512)
     (finding,) = races(kernel).findings
     texts = [instruction.text() for instruction in kernel.kernel().instructions]
     cause, effect = (texts[site.instruction] for site in finding.sites)

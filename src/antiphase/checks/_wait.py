@@ -39,7 +39,7 @@ def check_waits(program: Program, kernel: Kernel) -> list[Finding]:
     for block in kernel.blocks:
         if block.index in entry:
             analysis.through(entry[block.index], block, report=True)
-    findings = analysis.findings | source_findings(kernel, program.target)
+    findings = source_findings(kernel, program.target) | analysis.findings
     return [findings[key] for key in sorted(findings)]
 
 
