@@ -154,9 +154,12 @@ class _Sources:
     def _judge(self, out: _Out, index: int, report: bool) -> None:
         unit, now = self.units[index], self.uses[index]
         for before in out.of("xcnt") if now.writes else ():
-            # addresses are translated in order, so that an operation may load over what an older one has read
-            if not (unit == self.units[before] == "vmem"):
-                units = self.uses[before].reads & now.writes
+            units = self.uses[before].reads & now.writes
+            if units and unit == self.units[before] == "vmem":
+                # addresses are translated in order: it may load over what an older one has read (LLVM takes all up to
+                # that one as translated from here on)
+                out.wait("xcnt", out.younger(before, "xcnt"))
+            elif before in out.bases["xcnt"]:
                 self._found(out, report, "source_not_translated", (before, index), "xcnt", units)
         for before in out.of("vm_vsrc") if unit in ("valu", "vmem", "ds") and now.writes else ():
             units = _vectors(self.uses[before].reads & now.writes)
