@@ -24,7 +24,10 @@ from antiphase.isa import Alu, Control, Matrix, Memory, Record, counters, find, 
 from antiphase.machine import returns_old, waits
 
 _VECTOR_MEMORY = ("global", "buffer", "flat", "scratch")
-_IMPLIED: dict[str, tuple[str, ...]] = {"xcnt": ("vm_vsrc",), "va_vdst": (), "vm_vsrc": ()}
+_IMPLIED: dict[str, tuple[str, ...]] = {"xcnt": ("vm_vsrc",), "va_vdst": (), "vm_vsrc": ("xcnt",)}
+"""What else a wait shows, of the same operations. That sources read are translated: LLVM in Triton 3.9."""
+_TRANSLATES = ("s_barrier", "s_sendmsg", "s_setreg")
+"""What waits for translation by itself. Of s_setreg that is read off code by the LLVM of Triton 3.9."""
 _LARGEST = {"va_vdst": 14, "vm_vsrc": 6}
 """The largest count of a field that waits for something; xcnt has room for all."""
 
@@ -124,7 +127,7 @@ class _Sources:
                 expert = on
             for counter, n in self._conditions(instruction, record):
                 out.wait(counter, n)
-            if instruction.mnemonic.startswith(("s_barrier", "s_sendmsg")):
+            if instruction.mnemonic.startswith(_TRANSLATES):
                 out.bases.pop("xcnt", None)
             self._judge(out, index, report)
             self._issue(out, index, expert)
