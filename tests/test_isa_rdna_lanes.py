@@ -16,12 +16,12 @@ def pattern() -> tuple[int, int]:
     return word & 0xFFFFFFFF, word >> 32
 
 
-@pytest.mark.parametrize("target", ["gfx1100", "gfx1151", "gfx1201", "gfx1250"])
-@pytest.mark.parametrize("lanes", [32, 64])
+WAVES = [(t, n) for t in ("gfx1100", "gfx1151", "gfx1201") for n in (32, 64)] + [("gfx1250", 32)]
+
+
+@pytest.mark.parametrize(("target", "lanes"), WAVES)
 @pytest.mark.parametrize("name", ["v_permlane16_b32", "v_permlanex16_b32"])
 def test_seed_000_section_4_row_permutes(name: str, lanes: int, target: str) -> None:
-    if target == "gfx1250" and lanes == 64:
-        pytest.skip("gfx1250 has waves of 32 lanes only")
     low, high = pattern()
     x = np.arange(lanes) + 100
     flip = 16 if "x16" in name else 0
