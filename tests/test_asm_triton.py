@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from triton.compiler import ASTSource
 
 from antiphase.asm import parse
 from antiphase.errors import UserError
+from antiphase.frontends._source_files import at_home
 
 TARGETS = ["gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"]
 
@@ -128,7 +130,8 @@ def test_markers_of_inline_assembly() -> None:
 
 
 def test_source_lines() -> None:
-    kernel = parse(assembly("product", "gfx950")).kernel()
+    text = at_home(assembly("product", "gfx950"), Path(__file__))
+    kernel = parse(text).kernel()
     lines = {one.loc.line for one in kernel.instructions if one.loc is not None and "mfma" in one.mnemonic}
     first = product.fn.__code__.co_firstlineno  # of the decorator; the tl.dot is seven lines below
     assert lines == {first + 7}

@@ -16,6 +16,7 @@ from antiphase import asm
 from antiphase.errors import AntiphaseError, UserError
 from antiphase.frontends import _launch
 from antiphase.frontends._buffers import Buffer, Exposed, address_of, buffer_of, is_array
+from antiphase.frontends._source_files import at_home, source_file
 from antiphase.frontends._launch import Launch, RunOptions
 from antiphase.frontends._tensor import empty
 from antiphase.frontends._types import pack_scalar
@@ -63,7 +64,7 @@ class Launcher:
     def __init__(self, src: Any, metadata: Any) -> None:
         self._signature = dict(src.signature)
         self._metadata = metadata
-        self._program = _program(metadata.hash, src.name, metadata.target.arch)
+        self._program = _program(metadata.hash, src.name, metadata.target.arch, source_file(src))
 
     def __call__(
         self,
@@ -161,10 +162,11 @@ def _address(value: Any) -> int:
 
 
 @lru_cache(maxsize=256)
-def _program(compilation: str, name: str, target: str) -> asm.Program:
+def _program(compilation: str, name: str, target: str, source: Path | None) -> asm.Program:
     """The program of one compilation, by its hash in Triton's cache: a launcher is not given the text."""
     group = get_cache_manager(compilation).get_group(f"{name[:150]}.json") or {}
     for file, path in group.items():
         if file.endswith(".amdgcn"):
-            return asm.parse(Path(path).read_text(encoding="utf-8"), name=name, target=target)
+            text = at_home(Path(path).read_text(encoding="utf-8"), source)
+            return asm.parse(text, name=name, target=target)
     raise UserError(f"Triton's cache holds no text of kernel {name}", remedy="unset TRITON_STORE_BINARY_ONLY")
