@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from antiphase import __version__
+from antiphase._cli_arch import arch
 from antiphase._cli_checks import check, mutate
 from antiphase._cli_shared import json_option, silence_shutdown, target_option, write_json
 from antiphase.errors import AntiphaseError, UserError
@@ -88,41 +89,6 @@ def doctor(json_to: IO[str] | None) -> int:
 
 
 @cli.group()
-def arch() -> None:
-    """The architecture reference: targets and the source of every value."""
-
-
-@arch.command("list")
-@json_option
-def arch_list(json_to: IO[str] | None) -> None:
-    """List the targets."""
-    from antiphase import arch as reference
-    from antiphase.report import arch as report
-    from antiphase.report import terminal
-
-    if json_to:
-        write_json(report.targets_as_json(reference.targets()), json_to)
-    else:
-        report.print_targets(reference.targets(), terminal())
-
-
-@arch.command("show")
-@click.argument("target")
-@json_option
-def arch_show(target: str, json_to: IO[str] | None) -> None:
-    """Show what is known about TARGET, each value with its evidence and source."""
-    from antiphase import arch as reference
-    from antiphase.report import arch as report
-    from antiphase.report import terminal
-
-    found = reference.target(target)
-    if json_to:
-        write_json(report.target_as_json(found), json_to)
-    else:
-        report.print_target(found, terminal())
-
-
-@cli.group()
 def isa() -> None:
     """The instructions: what they mean, where they exist, which of them run."""
 
@@ -186,6 +152,7 @@ def isa_coverage(target: str | None, reasons: bool, json_to: IO[str] | None) -> 
         report.print_coverage(surveys, terminal(), reasons=reasons)
 
 
+cli.add_command(arch)
 cli.add_command(check)
 cli.add_command(mutate)
 

@@ -3,14 +3,19 @@
 >>> from antiphase import arch
 >>> arch.target("gfx942").lds_bytes_per_cu
 65536
->>> arch.target("gfx942").fact("lds_bytes_per_cu").status
+>>> arch.target("gfx942").fact("lds_bytes_per_cu").evidence.mechanism
 'Documented'
 """
 
 from antiphase.arch._assembler import Inventory, Mnemonic, Probe, assembler_inventory, assembler_probes
-from antiphase.arch._facts import Citation, Fact, Source, Status
+from antiphase.arch._check_specs import CheckSpec
+from antiphase.arch._evidence import Citation, Evidence, Source
+from antiphase.arch._fact_files import Chapter, Topic, fact_schema
+from antiphase.arch._facts import Fact
 from antiphase.arch._fragments import Fragment, Place
 from antiphase.arch._layouts import OperandLayout, input_layout, output_layout
+from antiphase.arch._query import Answer, ask, named_together, target_names
+from antiphase.arch._reference import Reference, Subject, reference
 from antiphase.arch._registry import target, targets
 from antiphase.arch._target import Counter, Target
 from antiphase.arch._wmma_layouts import (
@@ -22,8 +27,12 @@ from antiphase.arch._wmma_layouts import (
 )
 
 __all__ = [
+    "Answer",
+    "Chapter",
+    "CheckSpec",
     "Citation",
     "Counter",
+    "Evidence",
     "Fact",
     "Fragment",
     "Inventory",
@@ -31,18 +40,25 @@ __all__ = [
     "OperandLayout",
     "Place",
     "Probe",
+    "Reference",
     "Source",
-    "Status",
+    "Subject",
     "Target",
+    "Topic",
     "alternating_output_layout",
+    "ask",
     "assembler_inventory",
     "assembler_probes",
+    "fact_schema",
     "halves_output_layout",
     "index_layout",
     "input_layout",
+    "named_together",
     "output_layout",
     "partitioned_input_layout",
+    "reference",
     "replicated_input_layout",
     "target",
+    "target_names",
     "targets",
 ]

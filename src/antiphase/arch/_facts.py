@@ -1,140 +1,120 @@
-"""Facts: one value, the targets it holds for, its evidence status and its citations."""
+"""Facts: what is known of one subject on one target, with its evidence and its citations."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator, Mapping
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from typing import Any, Literal, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 
-Status = Literal[
-    "Listed",
-    "Not listed",
-    "Enabled",
-    "Not enabled",
-    "Documented",
-    "Details unspecified",
-    "Mechanism equivalence unconfirmed",
-    "Confirmed",
-    "Support unconfirmed",
-    "Source inspected",
-    "CPU checked",
-    "GPU tested",
-    "Not executed",
-]
-"""How far the evidence for a fact goes.
-
-Listed, Not listed: whether the cited manual or inventory has it; absence there says nothing about hardware.
-Enabled, Not enabled: whether the cited compiler enables the feature for the target.
-Documented: the cited document says so; Details unspecified: it leaves the mechanism or its conditions open.
-Confirmed, Support unconfirmed: whether AMD reports the feature for the named generation or product.
-Source inspected: read in the source; CPU checked: seen in a tool's output; GPU tested: measured on hardware.
-"""
-
-_DATA = files("antiphase.arch") / "data"
-_Record = TypeVar("_Record")
-
-
-class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A document, file or tool that facts cite: its title, where it is, and which revision was read."""
-
-    title: str
-    where: str
-    revision: str
-
-
-class Citation(msgspec.Struct, frozen=True):
-    """A place (section, page, function, table) inside a source."""
-
-    source: Source
-    place: str
-
-    def __str__(self) -> str:
-        return f"{self.source.title} ({self.source.revision}): {self.place}"
+from antiphase.arch._check_specs import CheckSpec
+from antiphase.arch._evidence import Citation, Evidence, Label, Source
+from antiphase.arch._fact_files import Cell, FactFile, Row, TargetEntry
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """One thing known about some targets.
+    """One subject on one target.
 
-    about: what the value is, a field name of `Target` where one exists.
-    scope: the names of the targets it holds for.
-    note: conditions and disagreements, empty if there are none.
+    subject, title, topic: "matrix.ab_fragment", "A/B fragment per lane", the id of its table.
+    value: for programs, in `unit`; says: in words, empty where the value speaks for itself.
+    config: what it is stated for: wave size, shape, formats, mode.
+    shares: the targets whose record has this value; sharing it claims nothing else about them.
+    labels: Derived, Unmeasured. limits: conditions, and what the evidence does not establish.
+    checks: how a machine re-checks it; checked: the tools that did, and agreed.
     """
 
-    about: str
-    scope: tuple[str, ...]
+    subject: str
+    title: str
+    topic: str
+    target: str
     value: Any
-    status: Status
+    says: str
+    unit: str
+    config: Mapping[str, str | int]
+    evidence: Evidence
+    labels: tuple[Label, ...]
     citations: tuple[Citation, ...]
-    note: str
+    limits: str
+    shares: tuple[str, ...]
+    checks: tuple[CheckSpec, ...]
+    checked: tuple[Source, ...]
+
+    @property
+    def id(self) -> str:
+        """`subject@target`."""
+        return f"{self.subject}@{self.target}"
 
 
-class TargetEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the list of targets says of one target."""
-
-    generation: str
-
-
-class _FactRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A fact as its file writes it: scope in targets or generations, citations as `source: place`."""
-
-    about: str
-    scope: tuple[str, ...]
-    value: Any
-    status: Status
-    cite: tuple[str, ...]
-    note: str = ""
-
-
-class _FactFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    fact: tuple[_FactRecord, ...]
+def facts_of(
+    files: Iterable[tuple[str, FactFile]],
+    targets: Mapping[str, TargetEntry],
+    sources: Mapping[str, Source],
+    stamps: Mapping[str, Mapping[str, tuple[str, ...]]],
+) -> Iterator[Fact]:
+    """Every fact of the files, a record a target. Raises ValueError naming file and subject of a bad one."""
+    seen: set[str] = set()
+    for name, content in files:
+        for row in content.row:
+            where = f"{name}: {row.subject}"
+            for fact in _row_facts(row, content.topic.id, targets, sources, stamps, where):
+                if fact.id in seen:
+                    raise ValueError(f"{where}: two facts hold for {fact.target}")
+                seen.add(fact.id)
+                yield fact
 
 
-def read_targets() -> dict[str, TargetEntry]:
-    """The list of targets by name, in the order of the file."""
-    return _read(_DATA / "targets.toml", dict[str, TargetEntry])
+def _row_facts(
+    row: Row,
+    topic: str,
+    targets: Mapping[str, TargetEntry],
+    sources: Mapping[str, Source],
+    stamps: Mapping[str, Mapping[str, tuple[str, ...]]],
+    where: str,
+) -> Iterator[Fact]:
+    for cell in row.cell:
+        scope = _targets_named(cell.scope, targets, where)
+        cited = {name: cite for key, cite in cell.cite_for.items() for name in _targets_named((key,), targets, where)}
+        for target in scope:
+            citations = tuple(_citation(text, sources, where) for text in (*cell.cite, *cited.get(target, ())))
+            if not citations:
+                raise ValueError(f"{where}: no citation for {target}")
+            tools = tuple(sources[tool] for tool, held in stamps.items() if target in held.get(row.subject, ()))
+            yield Fact(
+                subject=row.subject,
+                title=row.title,
+                topic=topic,
+                target=target,
+                value=cell.value,
+                says=cell.says,
+                unit=row.unit,
+                config={**row.config, **cell.config},
+                evidence=_evidence(cell, bool(tools)),
+                labels=cell.labels,
+                citations=citations,
+                limits=cell.limits,
+                shares=tuple(name for name in scope if name != target),
+                checks=cell.check,
+                checked=tools,
+            )
 
 
-def read_facts(entries: Mapping[str, TargetEntry]) -> tuple[Fact, ...]:
-    """Every fact, scopes resolved to target names. Raises ValueError naming the file with a bad record."""
-    sources = _read(_DATA / "sources.toml", dict[str, Source])
-    return tuple(
-        _resolve(record, entries, sources, path.name)
-        for path in _fact_files()
-        for record in _read(path, _FactFile).fact
-    )
+def _evidence(cell: Cell, checked: bool) -> Evidence:
+    """A check that ran and agreed shows on the validation axis, where nothing stronger stands."""
+    if checked and cell.evidence.validation != "GPU tested":
+        return msgspec.structs.replace(cell.evidence, validation="CPU checked")
+    return cell.evidence
 
 
-def _fact_files() -> Iterator[Traversable]:
-    return (
-        path for path in sorted((_DATA / "facts").iterdir(), key=lambda path: path.name) if path.name.endswith(".toml")
-    )
-
-
-def _read(path: Traversable, record: type[_Record]) -> _Record:
-    try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), record)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise ValueError(f"{path.name}: {error}") from error
-
-
-def _resolve(record: _FactRecord, entries: Mapping[str, TargetEntry], sources: Mapping[str, Source], file: str) -> Fact:
-    where = f"{file}: fact about {record.about}"
-    scope = tuple(name for name, entry in entries.items() if name in record.scope or entry.generation in record.scope)
-    known = set(entries) | {entry.generation for entry in entries.values()}
-    if unknown := set(record.scope) - known:
+def _targets_named(scope: tuple[str, ...], targets: Mapping[str, TargetEntry], where: str) -> tuple[str, ...]:
+    """Target names of a scope of targets and generations, in the order of the list of targets."""
+    unknown = set(scope) - set(targets) - {entry.generation for entry in targets.values()}
+    if unknown:
         raise ValueError(f"{where}: scope names no target or generation: {', '.join(sorted(unknown))}")
-    if not record.cite:
-        raise ValueError(f"{where}: no citation")
-    citations = tuple(_citation(text, sources, where) for text in record.cite)
-    return Fact(record.about, scope, record.value, record.status, citations, record.note)
+    return tuple(name for name, entry in targets.items() if name in scope or entry.generation in scope)
 
 
 def _citation(text: str, sources: Mapping[str, Source], where: str) -> Citation:
     key, separator, place = text.partition(": ")
     if not separator or key not in sources:
         raise ValueError(f"{where}: citation is not 'source: place' with a known source: {text!r}")
-    return Citation(sources[key], place)
+    return Citation(key, sources[key], place)

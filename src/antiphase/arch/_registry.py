@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from antiphase.arch._facts import Fact, TargetEntry, read_facts, read_targets
+from antiphase.arch._fact_files import TargetEntry, fact_files, read_sources, read_stamps, read_targets
+from antiphase.arch._facts import Fact, facts_of
 from antiphase.arch._target import Target
 from antiphase.errors import UserError
 
@@ -44,29 +45,16 @@ def _nearest(name: str) -> list[str]:
 @cache
 def _by_name() -> dict[str, Target]:
     entries = read_targets()
-    facts = read_facts(entries)
-    return {name: _build(name, entry, facts) for name, entry in entries.items()}
+    own: dict[str, dict[str, Fact]] = {name: {} for name in entries}
+    for fact in facts_of(fact_files("machine"), entries, read_sources(), read_stamps()):
+        own[fact.target][fact.subject] = fact
+    return {name: _build(name, entry, own[name]) for name, entry in entries.items()}
 
 
-def _build(name: str, entry: TargetEntry, facts: tuple[Fact, ...]) -> Target:
-    own: dict[str, Fact] = {}
-    for fact in facts:
-        if name not in fact.scope:
-            continue
-        if fact.about in own:
-            raise ValueError(f"two facts about {fact.about} hold for {name}")
-        own[fact.about] = fact
+def _build(name: str, entry: TargetEntry, own: dict[str, Fact]) -> Target:
     # A fact need not be about a field: the reference holds more than the emulator computes with.
     values: dict[str, Any] = {about: fact.value for about, fact in own.items() if about in Target.__struct_fields__}
     try:
-        return msgspec.convert(
-            {
-                "name": name,
-                "generation": entry.generation,
-                "facts": own,
-                **values,
-            },
-            Target,
-        )
+        return msgspec.convert({"name": name, "generation": entry.generation, "facts": own, **values}, Target)
     except msgspec.ValidationError as error:
         raise ValueError(f"facts about {name}: {error}") from error

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from antiphase.arch import Citation, Counter, Fact, Target
+from antiphase.arch import Counter, Fact, Target
+from antiphase.report.reference import citation_text
 
 _LIST_COLUMNS = ("target", "generation", "wave", "VGPRs", "LDS KiB", "barrier", "products")
 
@@ -48,8 +49,8 @@ def print_target(target: Target, console: Console) -> None:
     console.print(f"[bold]{target.name}[/], {target.generation}", highlight=False)
     for about, fact in target.facts.items():
         value = escape(_value(target, about, fact))
-        console.print(f"[bold]{about}[/] = {value}  [dim]{fact.status}[/]", highlight=False)
-        for line in (*map(_cite, fact.citations), *([fact.note] if fact.note else [])):
+        console.print(f"[bold]{about}[/] = {value}  [dim]{fact.evidence}[/]", highlight=False)
+        for line in (*map(citation_text, fact.citations), *([fact.limits] if fact.limits else [])):
             console.print(f"    {escape(line)}", highlight=False, soft_wrap=True)
 
 
@@ -62,9 +63,3 @@ def _value(target: Target, about: str, fact: Fact) -> str:
 
 def _counter(counter: Counter) -> str:
     return f"{counter.name} {'? bits' if counter.bits == 0 else f'{counter.bits} bits'}"
-
-
-def _cite(citation: Citation) -> str:
-    source = citation.source
-    # A full commit hash says no more to a reader than its start does.
-    return f"{source.title} [{source.revision[:12]}], {citation.place}"

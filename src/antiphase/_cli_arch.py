@@ -1,0 +1,99 @@
+"""`antiphase arch`. Thin: imports what it needs when it runs, so that --help stays quick."""
+
+from __future__ import annotations
+
+from typing import IO
+
+import click
+
+from antiphase._cli_shared import json_option, write_json
+
+
+@click.group()
+def arch() -> None:
+    """The architecture reference: targets, and every fact with its evidence and source."""
+
+
+@arch.command("list")
+@click.argument("words", nargs=-1, metavar="[TARGET]... [TOPIC]")
+@json_option
+def arch_list(words: tuple[str, ...], json_to: IO[str] | None) -> None:
+    """List the targets and the topics, or the subjects of TOPIC."""
+    from antiphase import arch as reference
+    from antiphase.report import arch as targets_report
+    from antiphase.report import reference as report
+    from antiphase.report import terminal
+
+    if words:
+        answer = reference.ask(words)
+        if json_to:
+            write_json(report.subjects_as_json(answer), json_to)
+        else:
+            report.print_subjects(answer, terminal())
+        return
+    book, targets = reference.reference(), reference.targets()
+    if json_to:
+        write_json({"targets": targets_report.targets_as_json(targets), "topics": report.topics_as_json(book)}, json_to)
+    else:
+        targets_report.print_targets(targets, terminal())
+        report.print_topics(book, terminal())
+
+
+@arch.command("show")
+@click.argument("words", nargs=-1, required=True, metavar="[TARGET]... [TOPIC]")
+@json_option
+def arch_show(words: tuple[str, ...], json_to: IO[str] | None) -> None:
+    """Show facts in full: every value with its evidence, conditions and sources.
+
+    A TARGET alone shows the numbers the machine computes with. TOPIC is a chapter, topic or subject as
+    `arch list` prints them, or words to search for.
+    """
+    from antiphase import arch as reference
+    from antiphase.report import arch as targets_report
+    from antiphase.report import reference as report
+    from antiphase.report import terminal
+
+    if len(words) == 1 and words[0].lower().startswith("gfx"):
+        found = reference.target(words[0])
+        if json_to:
+            write_json(targets_report.target_as_json(found), json_to)
+        else:
+            targets_report.print_target(found, terminal())
+        return
+    answer = reference.ask(words)
+    if json_to:
+        write_json(report.answer_as_json(answer), json_to)
+    else:
+        report.print_answer(answer, terminal())
+
+
+@arch.command("compare")
+@click.argument("words", nargs=-1, required=True, metavar="TARGET TARGET... [TOPIC]")
+@click.option("--differences", is_flag=True, help="Only the rows in which the targets differ.")
+@json_option
+def arch_compare(words: tuple[str, ...], differences: bool, json_to: IO[str] | None) -> None:
+    """Compare targets side by side, with the source under each answer."""
+    from antiphase import arch as reference
+    from antiphase.errors import UserError
+    from antiphase.report import reference as report
+    from antiphase.report import terminal
+
+    answer = reference.ask(words)
+    if len(reference.target_names(words)) < 2:
+        raise UserError("compare needs two targets or a generation of several", remedy="arch show asks for one")
+    if differences:
+        answer = answer.differing()
+    if json_to:
+        write_json(report.answer_as_json(answer), json_to)
+    else:
+        report.print_comparison(answer, terminal())
+
+
+@arch.command("schema")
+def arch_schema() -> None:
+    """Print the JSON Schema of a fact file."""
+    import sys
+
+    from antiphase.arch import fact_schema
+
+    write_json(fact_schema(), sys.stdout)
