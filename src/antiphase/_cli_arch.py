@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import tempfile
+from pathlib import Path
 from typing import IO
 
 import click
@@ -92,8 +95,31 @@ def arch_compare(words: tuple[str, ...], differences: bool, json_to: IO[str] | N
 @arch.command("schema")
 def arch_schema() -> None:
     """Print the JSON Schema of a fact file."""
-    import sys
-
     from antiphase.arch import fact_schema
 
     write_json(fact_schema(), sys.stdout)
+
+
+@arch.command("site")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+def arch_site(folder: Path) -> None:
+    """Write the reference as static pages into FOLDER; open its index.html."""
+    from antiphase.report import terminal, working
+    from antiphase.site import build
+
+    with working() as step:
+        pages = build(folder, step)
+    terminal().print(f"{len(pages)} pages in {folder}", highlight=False)
+
+
+@arch.command("serve")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+def arch_serve(port: int) -> None:
+    """Serve the reference on this machine until Ctrl-C."""
+    from antiphase.report import terminal, working
+    from antiphase.site import build, serve
+
+    with tempfile.TemporaryDirectory(prefix="antiphase-site-") as folder:
+        with working() as step:
+            build(Path(folder), step)
+        serve(Path(folder), port, lambda address: terminal().print(f"{address} (Ctrl-C ends it)", highlight=False))

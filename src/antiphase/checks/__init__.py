@@ -11,7 +11,11 @@ from antiphase.checks._run import (
     together,
     verdict,
 )
+from antiphase.checks._spacing_rules import Rule as SpacingRule
+from antiphase.checks._spacing_rules import spacing_rules
+from antiphase.checks._spacing_separation import separation_unit
 from antiphase.checks._suppress import Suppressed, Suppression, load_suppressions, source_line, suppress
+from antiphase.checks._useless import useless_open
 from antiphase.checks._wait import check_waits
 
 __all__ = [
@@ -23,6 +27,7 @@ __all__ = [
     "Fix",
     "Severity",
     "Site",
+    "SpacingRule",
     "Suppressed",
     "Suppression",
     "Verdict",
@@ -31,8 +36,11 @@ __all__ = [
     "check_waits",
     "chosen",
     "load_suppressions",
+    "separation_unit",
     "source_line",
+    "spacing_rules",
     "suppress",
     "together",
+    "useless_open",
     "verdict",
 ]

@@ -91,6 +91,11 @@ def _costs() -> tuple[Cost, ...]:
     return msgspec.convert(_text("matrix_costs.toml"), _CostFile).cost
 
 
+def spacing_rules() -> tuple[Rule, ...]:
+    """Every rule of every generation, in the order of the files."""
+    return _all_rules()
+
+
 @functools.cache
 def rules(target: str) -> tuple[Rule, ...]:
     """The rules of a target. UserError for an unknown one."""

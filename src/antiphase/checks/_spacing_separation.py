@@ -113,6 +113,11 @@ SEPARATIONS: dict[str, Separation] = {
 }
 
 
+def separation_unit(name: str) -> str:
+    """What that kind of separation is counted in, as a reader knows it."""
+    return SEPARATIONS[name].unit
+
+
 def text(name: str, count: int, target: str, source: str = "v0") -> tuple[str, ...]:
     """Instructions that add `count` to a separation; source: a VGPR that is safe to copy to itself."""
     return tuple(line.format(source=source) for line in SEPARATIONS[name].text(count, generation(target)))

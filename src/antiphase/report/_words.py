@@ -53,3 +53,10 @@ def times(count: int, noun: str) -> str:
     """`1 wave`, `1,024 waves`, `2 launches`."""
     plural = "" if count == 1 else "es" if noun.endswith(("ch", "s")) else "s"
     return f"{count:,} {noun}{plural}"
+
+
+def counted(count: int, unit: str) -> str:
+    """ "1 wait state", "3 wait states"."""
+    if count == 1:
+        unit = re.sub(r"\b(state|instruction|wait|write|result)s\b", r"\1", unit, count=1)
+    return f"{count:,} {unit}"

@@ -1,0 +1,76 @@
+// The list of instructions: filtered while typing, drawn in portions.
+"use strict";
+
+(async () => {
+  const { targets, classes, rows } = await antiphase.need("instructions");
+  const form = document.getElementById("instruction-filter");
+  const body = document.querySelector(".instructions tbody");
+  const more = document.getElementById("more");
+  const portion = 200;
+  let shown = portion;
+
+  const option = (select, text, value = text) => select.append(new Option(text, value));
+  classes.forEach((name, index) => option(form.elements.class, name, String(index)));
+  targets.forEach((name, index) => option(form.elements.target, name, String(index)));
+  for (const status of new Set(rows.map((row) => row[2]))) option(form.elements.status, status);
+
+  const head = document.createElement("tr");
+  for (const title of ["Instruction", "Class", "antiphase", ...targets]) {
+    const cell = document.createElement("th");
+    cell.scope = "col";
+    cell.textContent = title;
+    head.append(cell);
+  }
+  document.querySelector(".instructions thead").append(head);
+
+  function matching() {
+    const { name, class: group, target, status } = Object.fromEntries(new FormData(form));
+    const words = name.toLowerCase().split(/\s+/).filter(Boolean);
+    return rows.filter(
+      (row) =>
+        words.every((word) => row[0].includes(word)) &&
+        (group === "" || row[1] === Number(group)) &&
+        (target === "" || (row[3] >> Number(target)) & 1) &&
+        (status === "" || row[2] === status),
+    );
+  }
+
+  function draw() {
+    const found = matching();
+    body.replaceChildren(
+      ...found.slice(0, shown).map((row) => {
+        const line = document.createElement("tr");
+        line.id = row[0];
+        const cells = [row[0], classes[row[1]], row[2], ...targets.map((_, i) => ((row[3] >> i) & 1 ? "●" : "·"))];
+        cells.forEach((text, index) => {
+          const cell = document.createElement(index === 0 ? "th" : "td");
+          if (index === 0) cell.scope = "row";
+          if (index > 2) cell.className = text === "●" ? "yes" : "no";
+          if (index > 2) cell.setAttribute("aria-label", text === "●" ? "accepted" : "not accepted");
+          cell.textContent = text;
+          line.append(cell);
+        });
+        return line;
+      }),
+    );
+    document.getElementById("count").textContent = `${found.length} of ${rows.length}`;
+    more.hidden = found.length <= shown;
+  }
+
+  const wanted = decodeURIComponent(location.hash.slice(1));
+  if (wanted) form.elements.name.value = wanted;
+  form.addEventListener("input", () => {
+    shown = portion;
+    draw();
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  more.addEventListener("click", () => {
+    shown += portion;
+    draw();
+  });
+  addEventListener("hashchange", () => {
+    form.elements.name.value = decodeURIComponent(location.hash.slice(1));
+    draw();
+  });
+  draw();
+})();
