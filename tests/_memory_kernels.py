@@ -66,7 +66,7 @@ class Kernel:
             "group_segment_fixed_size": self.lds, "private_segment_fixed_size": self.scratch, "user_sgpr_count": 2,
             "user_sgpr_kernarg_segment_ptr": 1, "next_free_vgpr": 128, "next_free_sgpr": 96,
             "wavefront_size32": int(self.lanes == 32), "float_denorm_mode_32": 3, "float_denorm_mode_16_64": 3,
-            **self.descriptor,
+            **({"named_barrier_count": 4} if self.target == "gfx1250" else {}), **self.descriptor,
         }  # fmt: skip
         args = [
             f"      - .offset: {8 * i}\n        .size: 8\n"

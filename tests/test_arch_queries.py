@@ -63,7 +63,7 @@ def test_list_names_topics_and_their_rows(capsys: pytest.CaptureFixture[str]) ->
     ("words", "line"),
     [
         (["show", "gfx1100", "matrix.ab_fragmnt"], "did you mean matrix.ab_fragment"),
-        (["show", "no such thing"], "no fact is about 'no such thing'"),
+        (["show", "zyx wvu"], "no fact is about 'zyx wvu'"),
         (["compare", "gfx1100", "limits"], "compare needs two targets"),
         (["compare", "gfx1100", "gfx12", "limits"], "unknown target 'gfx12'"),
     ],

@@ -80,9 +80,9 @@ def test_mi300x_and_mi355x_numbers() -> None:
     }
 
 
-def test_a_counter_of_unknown_width_has_no_largest_value() -> None:
-    tensorcnt = next(counter for counter in arch.target("gfx1250").counters if counter.name == "tensorcnt")
-    assert tensorcnt.largest is None
+def test_the_counters_of_asynchronous_transfers_hold_63_operations() -> None:
+    counters = {counter.name: counter.largest for counter in arch.target("gfx1250").counters}
+    assert (counters["asynccnt"], counters["tensorcnt"], counters["xcnt"]) == (63, 63, 63)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -159,7 +159,7 @@ def test_a_script_that_ends_badly_is_incomplete(end: str, capsys: pytest.Capture
         (["k.s", "--only", "wiat"], "no check is called 'wiat'; choose from: wait"),
         (["k.s", "--to", "gfx1"], "unknown target 'gfx1'"),
         (["k.s", "--only", "port"], "'port' needs a target to move to; name one with --to"),
-        (["k.s", "--only", "race,init"], "'race' looks at a launch; describe one with --args"),
+        (["k.s", "--only", "race,mem"], "'race' looks at a launch; describe one with --args"),
         (["k.s", "--target", "gfx950"], "k.s: the file is for gfx942, not for gfx950"),
         (["k.s", "--grid", "2"], "--grid without --args"),
         (["k.s", "--args", "x=random:f16"], "argument 'x' is 'random:f16'; write fill:type:shape"),

@@ -12,6 +12,7 @@ import pytest
 from _asm import Snippet
 from _memory_kernels import Kernel
 
+from antiphase import asm
 from antiphase.checks import CheckedKernel, check_execution, check_program, together
 
 # v1: four times the work-item, v2: the other wave's, s16: 0 in the first wave, s[10:11]: an array of 256 dwords
@@ -19,9 +20,22 @@ CDNA_START = "v_xor_b32 v2, 0x100, v1\nv_readfirstlane_b32 s16, v0\ns_lshl_b32 s
 RDNA_START = "v_xor_b32 v2, 0x80, v1\nv_readfirstlane_b32 s16, v0\n"
 
 
+def defined(target: str, body: str) -> str:
+    """The body, behind moves that give the vector registers a value which it takes as given."""
+    start, k = RDNA_START, Kernel(target, inputs=1)
+    if target.startswith("gfx9"):
+        start, k = CDNA_START, Snippet(inputs=1, target=target)
+    k(start + body)
+    found = check_program(asm.parse(k.text(), "k.s"), ["init"]).checked.findings
+    names = [str(name) for f in found for name in f.facts["registers"]]  # type: ignore[attr-defined]
+    moves = [f"v_mov_b32 {name}, 0\n" for name in names if name[0] == "v"]
+    return "".join(moves) + ("s_nop 7\n" if moves else "") + body
+
+
 def checked(target: str, body: str, threads: int | None = None, lds: int = 4096) -> CheckedKernel:
     """Every check of a kernel of two waves with this body, of its text and of a launch."""
     data = np.zeros(256, np.uint32)
+    body = defined(target, body)
     if target.startswith("gfx9"):
         k = Snippet(inputs=1, target=target, threads=threads or 128, lds=lds)
         k(CDNA_START + body + "\ns_waitcnt vmcnt(0) lgkmcnt(0)\ns_nop 7")

@@ -206,6 +206,33 @@ def test_memory_between_waves_of_a_workgroup() -> None:
     assert end - start == 256 and (start - data.ctypes.data) in (0, 256)
 
 
+ALIKE = "v_and_b32 v5, 0xfc, v2\nglobal_load_dword v7, v5, s[10:11]\ns_waitcnt vmcnt(0)\nv_add_u32 v8, 1, v7\n"
+FIRST_STORES = "s_cmp_eq_u32 s16, 0\ns_cselect_b64 exec, -1, 0\nglobal_store_dword v5, v8, s[10:11]\n"
+
+
+@pytest.mark.parametrize(
+    ("use", "idle"),
+    [
+        ("", True),
+        ("v_mov_b32 v7, 0\nglobal_store_dword v5, v7, s[10:11] offset:512\n", True),
+        ("v_readfirstlane_b32 s20, v8\ns_add_u32 s20, s20, 1\nv_mov_b32 v9, s20\n", True),
+        ("ds_bpermute_b32 v9, v8, v8\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v8, v9\n", True),
+        ("global_store_dword v2, v8, s[10:11] offset:512\n", False),
+        ("ds_write_b32 v2, v8\n", False),
+        ("v_and_b32 v9, 4, v8\nds_read_b32 v10, v9\n", False),
+        ("v_readfirstlane_b32 s20, v8\ns_cmp_eq_u32 s20, 5\ns_cbranch_scc1 .Lnext\n.Lnext:\n", False),
+        ("v_cmp_ne_u32 vcc, 5, v8\ns_and_b64 exec, exec, vcc\n", False),
+        ("v_mov_b32 v9, v8\ns_mov_b64 exec, 1\nv_mov_b32 v9, 0\ns_mov_b64 exec, -1\n"
+         "global_store_dword v2, v9, s[10:11] offset:512\n", False),
+    ],
+)  # fmt: skip
+def test_a_load_whose_value_goes_nowhere_is_no_race(use: str, idle: bool) -> None:
+    """Both waves load the same, and the first alone stores there."""
+    data = np.zeros(512, np.uint32)
+    found = [f for f in races(MEMORY + ALIKE + use + FIRST_STORES, data).findings if f.rule == "missing_rendezvous"]
+    assert [f.facts["conflict"] for f in found] == ([] if idle else ["read_write"])
+
+
 def test_memory_between_workgroups() -> None:
     data = np.zeros(256, np.uint32)
     own = "s_lshl_b32 s18, s2, 9\nv_add_u32 v5, s18, v5\n"
@@ -218,14 +245,29 @@ def test_memory_between_workgroups() -> None:
     assert finding.facts["conflict"] == "read_write" and finding.severity == "error"
 
 
-def test_atomics_are_no_conflict_and_locks_are_not_judged() -> None:
+@pytest.mark.parametrize("offset", [0, 4, 20, 60])
+def test_conflicts_between_workgroups_are_the_same_wherever_the_array_lies(offset: int) -> None:
+    """Both workgroups read 128 dwords from the 64th on; one writes 128 from there, the other those before as well."""
+    space = np.zeros(1024, np.uint8)
+    start = -space.ctypes.data % 64 + offset
+    data = space[start : start + 900].view(np.uint32)[:192]
+    body = MEMORY + "global_load_dword v7, v5, s[10:11] offset:256\ns_lshl_b32 s18, s2, 8\nv_add_u32 v5, s18, v5\n"
+    found = races(body + "global_store_dword v5, v0, s[10:11]\n", data, grid=(2,)).findings
+    found = [f for f in found if f.rule == "between_workgroups"]
+    assert [f.facts["conflict"] for f in found] == ["read_write", "write_write"]
+    for finding, elements in zip(found, (128, 64), strict=True):
+        first, end = finding.facts["bytes"]  # type: ignore[misc]
+        assert (first - data.ctypes.data, end - first, finding.count) == (256, 4 * elements, elements)
+
+
+def test_atomics_are_no_conflict_and_order_nothing_if_their_results_decide_nothing() -> None:
     data = np.zeros(128, np.uint32)
     add = "global_atomic_add v5, v0, s[10:11]\n"
     assert races(MEMORY + add, data, grid=(2,)) == Checked(())
     lock = "global_atomic_add v8, v5, v0, s[10:11] sc0\ns_waitcnt vmcnt(0)\n"
     lock += "global_store_dword v5, v0, s[10:11] offset:512\n"
     checked = races(MEMORY + lock, np.zeros(256, np.uint32), grid=(2,))
-    assert checked.verdict == "incomplete" and "atomics" in checked.incomplete[0]
+    assert [f.rule for f in checked.findings] == ["between_workgroups"] and not checked.incomplete
 
 
 def test_instructions_of_one_workgroup_do_not_race_with_each_other() -> None:
@@ -234,16 +276,6 @@ def test_instructions_of_one_workgroup_do_not_race_with_each_other() -> None:
     stores = "global_store_dword v5, v0, s[10:11]\nglobal_store_dword v5, v1, s[10:11]\n"
     body = MEMORY + first + stores + ".Lother:\nglobal_load_dword v7, v5, s[10:11]\n"
     assert [f.facts["conflict"] for f in races(body, data, grid=(2,)).findings] == ["write_read"] * 2
-
-
-def test_what_an_atomic_of_lds_may_hand_over_is_not_judged() -> None:
-    """The first wave writes and counts up, the second counts up and reads."""
-    split = "v_mov_b32 v5, 0x400\ns_cmp_eq_u32 s16, 0\ns_cbranch_scc0 .Lsecond\n"
-    first = WRITE_ + DONE + "ds_add_u32 v5, v5\ns_branch .Lend\n"
-    second = ".Lsecond:\nds_add_rtn_u32 v6, v5, v5\n" + DONE + READ_OTHER + ".Lend:\ns_nop 0\n"
-    checked = races(split + first + second)
-    assert not checked.findings and checked.verdict == "incomplete"
-    assert races(split + first + second.replace("ds_add_rtn_u32 v6, v5, v5", "s_nop 0")).verdict == "findings"
 
 
 @pytest.mark.parametrize("left", [0, 1])
@@ -292,6 +324,30 @@ def test_asynchronous_loads_are_complete_by_asynccnt(wait: str, rule: str | None
     assert [f.rule for f in findings] == ([] if rule is None else [rule])
     if findings:
         assert findings[0].fix is not None and findings[0].fix.text == ("s_wait_asynccnt 0",)
+
+
+LOAD_ASYNC = "global_load_async_to_lds_b32 v1, v1, s[10:11]\n"
+
+
+@pytest.mark.parametrize(
+    ("between", "rules"),
+    [
+        ("", ["landing_order"]),
+        ("s_wait_asynccnt 0\n", []),
+        ("global_load_async_to_lds_b32 v2, v1, s[10:11]\ns_wait_asynccnt 1\n", []),
+        ("s_wait_dscnt 0\ns_wait_loadcnt 0\n", ["landing_order"]),
+    ],
+)
+def test_asynchronous_loads_of_one_wave_land_in_any_order(between: str, rules: list[str]) -> None:
+    body = "v_add_nc_u32 v2, 0x400, v1\n" + LOAD_ASYNC + between + LOAD_ASYNC
+    findings = wave32("gfx1250", body).findings
+    assert [f.rule for f in findings] == rules
+    assert all(f.severity == "warning" and f.fix and f.fix.text == ("s_wait_asynccnt 0",) for f in findings)
+
+
+def test_an_asynchronous_load_and_the_tail_of_the_one_before() -> None:
+    findings = wave32("gfx1250", LOAD_ASYNC + "v_add_nc_u32 v2, 0x400, v1\n" + LOAD_ASYNC.replace("v1, v1", "v2, v1"))
+    assert not findings.findings, "each its own place"
 
 
 accesses = st.lists(

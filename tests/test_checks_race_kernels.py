@@ -17,7 +17,7 @@ from corpus import CASES, Case
 
 from antiphase.asm import Program
 from antiphase.checks import Checked
-from antiphase.checks._memory_use import check_init
+from antiphase.checks._init import check_init
 from antiphase.checks._race import check_races
 from antiphase.checks._stage_rules import check_stages
 from antiphase.checks._sync import check_sync
@@ -38,11 +38,28 @@ RUNS = [(case, TARGETS[i % len(TARGETS)]) for i, case in enumerate(CHOSEN)]
 def test_compiled_kernels_are_clean(case: Case, target: str) -> None:
     if target.startswith("gfx9") and target not in case.targets:
         target = case.targets[0]
-    recording = launch_asm(case.compile(target), grid=case.grid, args=case.inputs(), record=True).recording
+    execution = launch_asm(case.compile(target), grid=case.grid, args=case.inputs(), record=True)
+    recording = execution.recording
     assert recording is not None
     checked = check_races(recording)
     assert checked.verdict == "clean", (checked.incomplete, checked.findings[:3])
-    assert not check_sync(recording) and not check_init(recording) and not check_stages(recording)
+    assert not check_sync(recording) and not check_init(execution) and not check_stages(recording)
+
+
+@triton.jit
+def double(x, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, 2 * tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_block_smaller_than_the_workgroup_works_in_place(target: str) -> None:
+    """All four waves load what one or two of them store."""
+    kernel = compile_kernel(double, {"x": "*fp32", "n": "i32"}, {"BLOCK": 64}, target=target, num_warps=4)
+    x = np.arange(256, dtype=np.float32)
+    recording = launch_asm(kernel, grid=4, args=[x, 256], record=True).recording
+    assert recording is not None and (x == 2 * np.arange(256)).all()
+    assert check_races(recording) == Checked(())
 
 
 @cache

@@ -9,7 +9,8 @@ from _memory_kernels import Kernel
 from test_checks_race import BARRIER, DONE, READ_OTHER, WRITE_, snippet
 
 from antiphase.checks import Finding
-from antiphase.checks._memory_use import check_init, check_memory
+from antiphase.checks._init import check_init
+from antiphase.checks._memory_use import check_memory
 from antiphase.checks._stage_rules import check_stages
 from antiphase.checks._sync import check_sync
 from antiphase.machine import Recording
@@ -51,7 +52,7 @@ def test_split_barriers_take_turns(body: str, rules: list[str]) -> None:
 
 
 def unwritten(body: str) -> list[Finding]:
-    return check_init(recorded(body))
+    return check_init(snippet(body).run(record=True).execution)
 
 
 def test_lds_that_nothing_has_written() -> None:
@@ -108,6 +109,22 @@ def test_a_wait_one_rendezvous_late() -> None:
     (finding,) = stages(["write", "bare", "LOCAL", "read", "LOCAL", "bare"])
     assert finding.rule == "completed_too_late"
     assert (finding.facts["completed_at"], finding.facts["needed_at"]) == (2, 1)
+
+
+def test_a_completion_at_a_border_that_orders_nothing() -> None:
+    """A slot that both groups use needs its completions; one that each wave has to itself does not."""
+    shared = WRITE_ + DONE + BARRIER + BARRIER + READ_OTHER + DONE + BARRIER + BARRIER
+    needless = "ds_write_b32 v2, v0 offset:1024\n" + DONE + BARRIER
+
+    def found(body: str) -> list[tuple[str, str]]:
+        lines = f"s_cmp_eq_u32 s16, 0\ns_cbranch_scc1 .Lin\n{BARRIER}.Lin:\ns_mov_b32 s17, 4\n.Lagain:\n{body}"
+        lines += "s_sub_u32 s17, s17, 1\ns_cmp_eq_u32 s17, 0\ns_cbranch_scc0 .Lagain\n" + DONE
+        lines += f"s_cmp_eq_u32 s16, 0\ns_cbranch_scc0 .Lout\n{BARRIER}.Lout:\n"
+        return [(f.rule, f.severity) for f in check_stages(recorded(lines))]
+
+    assert found(shared) == []
+    assert found(shared + needless) == [("needless_completion", "info")]
+    assert found(shared + needless.replace(DONE, DONE + "v_mov_b32 v9, v4\n")) == [], "the wait is for a register"
 
 
 def test_an_order_that_the_offset_turns_round() -> None:

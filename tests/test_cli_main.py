@@ -122,7 +122,7 @@ def test_arch_json_is_the_record(capsys: pytest.CaptureFixture[str]) -> None:
 def test_arch_text_names_values_and_sources(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["arch", "show", "gfx1250"]) == 0
     shown = capsys.readouterr().out
-    assert "tensorcnt ? bits" in shown
+    assert "tensorcnt 6 bits" in shown
     assert "[08b7dcac0b20], getTotalNumVGPRs" in shown
 
 

@@ -12,7 +12,7 @@ from elftools.elf.elffile import ELFFile
 
 import antiphase
 from antiphase import asm
-from antiphase._objdump import find_objdump
+from antiphase._llvm_tools import find_objdump
 from antiphase.errors import UserError
 from antiphase.frontends import Compiled, _code_object, _compile, launch_asm
 

@@ -54,3 +54,14 @@ def test_streams_can_be_set_by_the_device_type_the_driver_names():
         for module in (torch.cuda, torch.cpu):
             module.set_stream(module.Stream())
     assert not hasattr(torch.cpu, "set_stream")
+
+
+def test_empty_tensors_hold_nothing():
+    from antiphase.machine.uninitialised import unwritten
+
+    with cuda_on_cpu(DeviceInterface(arch.target("gfx942")), lambda _: None):
+        made = [torch.empty(64, device="cuda"), torch.empty_like(torch.ones(64)), torch.ones(2).new_empty(64)]
+        zeros = torch.zeros(64, device="cuda")
+    for one in made:
+        assert unwritten([(one.data_ptr(), 256)]).tolist() == [[one.data_ptr(), one.data_ptr() + 256]]
+    assert not len(unwritten([(zeros.data_ptr(), 256)]))

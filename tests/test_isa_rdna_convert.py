@@ -5,6 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from _wave import Wave
 from isa_harness import Machine, record, run
 
 from antiphase.machine._lower import FloatMode
@@ -164,10 +165,14 @@ def test_scaled_widening_takes_each_lanes_scale(count: int, kind: str, t: str) -
     lane = np.arange(64)
     upper, low = (lane >> 4) & 1, lane & 15
     choices = {0: (low, 0 * lane)} if bits == 8 else {0: (low, upper)}
-    # (lane whose register holds the scale, byte) by scale_sel
+    # (lane whose register holds the scale, byte) by scale_sel: AMD CDNA5 ISA tables 36 and 37
     choices |= (
-        {8: (low, upper), 5: (low + 16, 0 * lane + 1)} if bits == 8 else {2: (low, 2 + upper), 5: (low + 16, 2 * upper)}
-    )
+        {8: (low, upper), 10: (low + 16, upper), **{4 * b + h: (low + 16 * h, 0 * lane + b) for b in (0, 1) for h in (0, 1)},
+         **{4 * b + 2 + h: (low + 16 * h, 0 * lane + b + 2) for b in (0, 1) for h in (0, 1)}}
+        if bits == 8
+        else {1: (low + 16, upper), 2: (low, 2 + upper), 4: (low, 2 * upper), 6: (low, 1 + 2 * upper),
+              7: (low + 16, 1 + 2 * upper)}
+    )  # fmt: skip
     machine = Machine()
     instruction = record(f"v_cvt_scale_pk{count}_{t}_{kind}", "gfx1250")
     for selection, (from_lane, byte) in choices.items():
@@ -178,6 +183,56 @@ def test_scaled_widening_takes_each_lanes_scale(count: int, kind: str, t: str) -
         expected = (values * np.exp2(exponent.astype(np.float64) - 127)).astype(np.float32).astype(WIDE[t])
         half = slice(0, 32)  # gfx1250 has 32 lanes
         np.testing.assert_array_equal(result[:, half].astype(np.float32), expected[:, half].astype(np.float32))
+
+
+@pytest.mark.parametrize(("count", "kind"), FORMS)
+@pytest.mark.parametrize("t", WIDE)
+def test_scaled_stochastic_narrowing_uses_half_a_random_number_a_value(count: int, kind: str, t: str) -> None:
+    """AMD CDNA5 ISA 15.14: randomVal[pass % 2 * 16 +: 16], and the next random number after every second value."""
+    values = np.full((count, 64), 1.0, WIDE[t])  # halfway between 1 and its neighbour, below
+    step = {"fp8": 2.0**-3, "bf8": 2.0**-2, "fp6": 2.0**-3, "bf6": 2.0**-2, "fp4": 0.5}[kind]
+    values[:] = 1 + step / 2
+    seed = RNG.integers(0, 1 << 32, 64, dtype=np.uint32)
+    one = np.float32(1).repeat(64)
+    words = run(f"v_cvt_scalef32_sr_pk{count}_{kind}_{t}", *wide_words(values), seed, one, target="gfx1250")
+    result = words_to_codes(words, BITS[kind]).view(KINDS[kind]).astype(np.float32)
+    random = seed.copy()
+    for i in range(count):
+        part = random >> 16 if i % 2 else random & 0xFFFF
+        np.testing.assert_array_equal(result[i], np.where(part >= 0x8000, 1 + step, 1.0), str(i))
+        if i % 2:
+            random = (random << np.uint32(1)) ^ np.where(random >> 31, np.uint32(197), np.uint32(0))
+
+
+@pytest.mark.parametrize(("count", "kind"), FORMS)
+@pytest.mark.parametrize("limited", [False, True])
+def test_scaled_narrowing_beyond_the_largest(count: int, kind: str, limited: bool) -> None:
+    """AMD CDNA5 ISA 7.6.2: infinities of the scaled conversions are NaN with FP16_OVFL, larger values the largest."""
+    values = np.tile(np.array([[np.inf, -np.inf, 1e30, -1e30]], np.float32), (count, 1))
+    one, mode = np.float32(1).repeat(4), FloatMode(fp16_ovfl=limited)
+    words = run(f"v_cvt_scalef32_pk{count}_{kind}_f32", *wide_words(values), one, target="gfx1250", mode=mode)
+    result = words_to_codes(words, BITS[kind])[0].view(KINDS[kind]).astype(np.float32)
+    top = float(ml_dtypes.finfo(KINDS[kind]).max)
+    beyond = {"fp8": np.nan, "bf8": np.inf}.get(kind, top)
+    expected = [np.nan if kind in LARGEST else top, top] if limited else [beyond, beyond]
+    np.testing.assert_array_equal(result, np.array([1, -1, 1, -1]) * np.repeat(expected, 2))
+
+
+def test_clamp_means_e5m3_in_conversions_of_fp8() -> None:
+    """AMD CDNA5 ISA 7.6.3 and the formats of 7.12.6: bias 15, no sign, 255 is NaN, 114688 the largest."""
+    codes = np.arange(32, dtype=np.uint32) * 8 + np.arange(32) % 8
+    scale = np.where(codes < 8, codes * 2.0**-17, (8 + codes % 8) / 8 * np.exp2((codes >> 3) - 15.0))
+    scale[codes == 255] = np.nan
+    wave = Wave("gfx1250", 32, v1=codes).run("v_cvt_f32_fp8_e64 v2, v1 clamp\nv_cvt_f32_bf8_e64 v3, v1 clamp")
+    np.testing.assert_array_equal(wave["v2"].view(np.float32), scale.astype(np.float32))
+    np.testing.assert_array_equal(
+        wave["v3"].view(np.float32), codes.astype(np.uint8).view(ml_dtypes.float8_e5m2).astype(np.float32)
+    )
+    back = np.where(codes == 255, 2.0**18, scale).astype(np.float32)
+    wave = Wave("gfx1250", 32, v1=back.view(np.uint32), v2=0, v3=0, v4=0)
+    wave.run("v_cvt_pk_fp8_f32 v2, v1, v1 clamp\nv_cvt_sr_fp8_f32 v3, v1, v4 clamp")
+    np.testing.assert_array_equal(wave["v2"], codes * 0x101)
+    np.testing.assert_array_equal(wave["v3"], codes)
 
 
 @pytest.mark.parametrize(("t", "dropped"), [("bf16", 16), ("f16", 13)])

@@ -95,6 +95,30 @@ def test_group_permutes_of_gfx1250(width: int, distance: int) -> None:
     np.testing.assert_array_equal(wave["v14"], (base + ((lane * 3 + 1) & (width - 1))) * 4)
 
 
+@pytest.mark.parametrize("width", [4, 8, 16, 32])
+@pytest.mark.parametrize("number", [0, 1, 7, 8, 20, 31, 32, 40, 1 << 31])
+def test_group_permutes_of_gfx1250_at_the_ends_of_groups(width: int, number: int) -> None:
+    """AMD CDNA5 ISA 15.14: who would leave its group keeps its own value, but a flipped number may reach an earlier one.
+    Inactive lanes are read."""
+    lane = np.arange(32)
+    base, place = lane & -width, lane & (width - 1)
+    wave = Wave("gfx1250", 32, v1=lane + 100, v10=7, v11=7, v12=7, v13=7, s4=number, s5=width, exec_lo=0xFFFF0FFF)
+    wave.run("\n".join(f"v_permlane_{kind}_b32 v{10 + i}, v1, s4, s5" for i, kind in enumerate(KINDS)))
+    flipped = lane ^ (number & 63)
+    expected = {
+        "bcast": base + (number & (width - 1)),
+        "up": np.where(place < number, lane, lane - number),
+        "down": np.where(place + number < width, lane + number, lane),
+        "xor": np.where((flipped < base + width) & (number < 32), flipped, lane),
+    }
+    on = (0xFFFF0FFF >> lane & 1).astype(bool)
+    for i, kind in enumerate(KINDS):
+        np.testing.assert_array_equal(wave[f"v{10 + i}"], np.where(on, expected[kind] + 100, 7), kind)
+
+
+KINDS = ("bcast", "up", "down", "xor")
+
+
 def test_single_lanes_in_wave32_take_five_bits_of_their_number() -> None:
     lane = np.arange(32)
     wave = Wave("gfx1100", 32, v1=lane + 100, v2=0, s4=35, s5=9).run(

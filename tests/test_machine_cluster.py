@@ -1,4 +1,4 @@
-"""gfx1250: workgroups of a cluster run together, know their places, share a barrier and reach each other's LDS."""
+"""gfx1250: workgroups of a cluster run together, know their places, share a barrier and the reads of multicast loads."""
 
 from __future__ import annotations
 
@@ -56,14 +56,39 @@ def test_every_workgroup_knows_its_place(record: bool) -> None:
         assert [(w.workgroup, w.wave) for w in execution.recording.waves] == [(i, 0) for i in range(4)]
 
 
+TILE = """s_add_co_u32 s49, s10, s31
+    s_add_co_ci_u32 s50, s11, 0
+    s_mov_b32 s40, 1
+    s_mov_b32 s41, 0
+    s_mov_b32 s42, s49
+    s_or_b32 s43, s50, 0x80000000
+    s_mov_b32 s52, 0x20003
+    s_mov_b32 s53, 0x200000
+    s_mov_b32 s54, 0
+    s_mov_b32 s55, 0x200000
+    s_mov_b32 s56, 0
+    s_mov_b32 s57, 0
+    s_mov_b32 s58, 0
+    s_mov_b32 s59, 0
+    tensor_load_to_lds s[40:43], s[52:59]
+    s_wait_tensorcnt 0"""
+"""32 dwords of this workgroup's row, for workgroups 0 and 1."""
+
+
 @pytest.mark.parametrize("record", [False, True])
-def test_the_cluster_barrier_orders_a_load_into_all_members(record: bool) -> None:
-    """The first workgroup of each cluster loads for both; the others read their own LDS after the barrier."""
+@pytest.mark.parametrize("load", ["cluster_load_async_to_lds_b32 v1, v2, s[10:11]", TILE])
+@pytest.mark.parametrize("everybody", [False, True])
+def test_a_multicast_load_serves_the_workgroups_that_ask_for_it(load: str, everybody: bool, record: bool) -> None:
+    """Data returns to the waves that made the request, whatever the mask says of others: AMD CDNA5 ISA 10.7."""
     data = np.arange(1000, 1128, dtype=np.uint32)
     lines = f"""s_mov_b32 m0, 3
-        s_cmp_lg_u32 s20, 0
-        s_cbranch_scc1 .Lmeet
-        cluster_load_async_to_lds_b32 v1, v2, s[10:11]
+        v_mov_b32 v5, 7
+        ds_store_b32 v1, v5
+        s_wait_dscnt 0
+        {MEET}
+        s_cmp_lg_u32 s20, {2 if everybody else 0}
+        s_cbranch_scc{0 if everybody else 1} .Lmeet
+        {load}
         {DONE}
         .Lmeet:
         {MEET}
@@ -71,8 +96,10 @@ def test_the_cluster_barrier_orders_a_load_into_all_members(record: bool) -> Non
         s_wait_dscnt 0
         global_store_b32 v2, v4, s[8:9]"""
     run(lines, data, record=record)
-    first = np.arange(1000, 1032)
-    assert (data.reshape(4, 32) == np.stack([first, first, first + 64, first + 64])).all()
+    expected = np.arange(1000, 1128).reshape(4, 32)
+    if not everybody:
+        expected[1::2] = 7
+    assert (data.reshape(4, 32) == expected).all()
 
 
 def test_the_barrier_of_a_cluster_lets_no_workgroup_pass_early() -> None:

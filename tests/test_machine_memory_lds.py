@@ -1,8 +1,11 @@
 """LDS instructions, lane permutations, transposing and direct loads on RDNA 3, RDNA 4 and gfx1250."""
 
+import _checked
 import numpy as np
 import pytest
 from _memory_kernels import Kernel
+
+from antiphase.frontends import launch_asm
 
 ALL = ("gfx1100", "gfx1151", "gfx1201", "gfx1250")
 LANES = np.arange(32)
@@ -123,15 +126,19 @@ def pack(values: np.ndarray, bits: int) -> np.ndarray:
 
 
 def wmma_source(bits: int, lane: int, j: int) -> tuple[int, int]:
-    """Lane and element a result comes from: 16 bits as measured on gfx1201, 8 and 4 as Tensile addresses them."""
-    half, column = lane >> 4, lane & 15
-    if bits == 16:
-        return lane // 8 * 8 + j, lane % 8
-    if bits == 8:
-        return 16 * half + 8 * (j >> 2) + 4 * (column >> 3) + (j & 3), column & 7
-    if bits == 4:
-        return 16 * (j >> 3) + 8 * half + (j & 7), column
-    return 8 * (j >> 2) + 4 * half + (j & 3), column
+    """Lane and element a result comes from: the lane that loads column k and row m in the figure of CDNA5 ISA 10.9.2,
+    for the k and m that 7.12.2 wants there."""
+    per_lane = 8 if bits >= 8 else 16
+    k, m = per_lane * (lane >> 4) + j, lane & 15
+    columns = {
+        16: [*range(8), *range(16, 24)],
+        8: [*range(4), *range(8, 12), *range(16, 20), *range(24, 28)],
+        6: [0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15, *range(16, 20), *range(24, 28), *range(20, 24),
+            *range(28, 32)],
+        4: [*range(8), *range(16, 24), *range(8, 16), *range(24, 32)],
+    }  # fmt: skip
+    lower_rows = {16: 8, 8: 4}.get(bits, 0)
+    return columns[bits][k] + lower_rows * (m >> 3), m & 7 if bits >= 8 else m
 
 
 TRANSPOSING = [
@@ -181,6 +188,34 @@ def test_a_transposing_load_wants_all_lanes_or_none(name: str, record: bool) -> 
     k(f"s_mov_b32 exec_lo, 0xfffffff7\n{name} {registers}, v2, s[10:11]\n{k.wait}\ns_mov_b32 exec_lo, -1")
     (fault,) = k.run(k.data, record=record).execution.faults  # type: ignore[attr-defined]
     assert (fault.kind, fault.lane, fault.address) == ("exec", 3, 0xFFFFFFF7)
+
+
+@BOTH_MODES
+def test_lds_transposing_loads_of_gfx1250_ignore_exec(record: bool) -> None:
+    """As if all lanes were active: CDNA5 ISA 11.2.4."""
+    k, elements = transposing("gfx1250", "ds_load_tr16_b128", 16, 128, np.random.default_rng(16))
+    k(f"s_mov_b32 exec_lo, 0xf0\nds_load_tr16_b128 v[8:11], v2\n{k.wait}\ns_mov_b32 exec_lo, -1")
+    result = k.keep(*(f"v{i}" for i in range(8, 12))).run(k.data, record=record)  # type: ignore[attr-defined]
+    expected = np.array([[elements[wmma_source(16, lane, j)] for j in range(8)] for lane in range(32)])
+    assert result.rows.T.copy().view(np.uint8).tolist() == pack(expected, 16).tolist()
+    assert not result.execution.faults
+
+
+@BOTH_MODES
+def test_lds_transposing_loads_of_gfx950_want_all_lanes(record: bool) -> None:
+    """All bits of EXEC have to be set: CDNA4 ISA 11.4, p. 106."""
+    body = """
+        v_lshlrev_b32 v2, 3, v0
+        ds_write_b64 v2, v[2:3]
+        s_waitcnt lgkmcnt(0)
+        s_mov_b64 exec, 0xfff7
+        ds_read_b64_tr_b16 v[4:5], v2
+        s_waitcnt lgkmcnt(0)
+        s_endpgm
+    """
+    program = _checked.program(body, "gfx950", lds=4096)
+    faults = launch_asm(program, grid=1, args=[], record=record).faults
+    assert {(fault.kind, fault.lane) for fault in faults} == {("exec", 3)}
 
 
 # -- LDS direct loads -------------------------------------------------------------------------------------------

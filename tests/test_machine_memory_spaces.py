@@ -253,17 +253,32 @@ def test_structured_buffers_check_as_the_resource_says() -> None:
 
 
 def test_structured_buffers_of_gfx1250() -> None:
-    """Its resource: base in bits 56:0, records in 101:57, stride in 121:108 (LLVM make.buffer.rsrc)."""
+    """Its resource: base in bits 56:0, records in bytes in 101:57, stride in 121:108 (AMD CDNA5 ISA 9.6)."""
     k = Kernel("gfx1250", inputs=1)
-    k(f"s_mov_b32 s20, s10\ns_or_b32 s21, s11, {5 << 25:#x}\ns_mov_b32 s22, 1\ns_mov_b32 s23, {12 << 12:#x}")
+    k(f"s_mov_b32 s20, s10\ns_or_b32 s21, s11, {60 << 25:#x}\ns_mov_b32 s22, 4\ns_mov_b32 s23, {12 << 12:#x}")
     k("buffer_load_b32 v2, v0, s[20:23], null idxen offset:8")
     k(f"buffer_load_b32 v3, v[0:1], s[20:23], null idxen offen\n{k.wait}")
     k.keep("v2", "v3")
     data = np.resize(WORDS, 600)
     rows = k.run(data).rows
     assert (rows[0] == data[2 : 2 + 96 : 3]).all() and (rows[1] == data[0:128:4]).all()
-    k.lines[k.lines.index("s_mov_b32 s22, 1")] = "s_mov_b32 s22, 0"
+    k.lines[k.lines.index("s_mov_b32 s22, 4")] = "s_mov_b32 s22, 0"
     assert (k.run(data).rows[0] == np.where(LANES < 5, data[2 : 2 + 96 : 3], 0)).all()
+
+
+def test_buffers_of_gfx1250_can_check_the_record_too() -> None:
+    """AMD CDNA5 ISA 9.4.1 and 9.6: bit 125 asks for the offset within the stride, bits 123:122 multiply that."""
+    k = Kernel("gfx1250", inputs=1)
+    k(f"s_mov_b32 s20, s10\ns_or_b32 s21, s11, {60 << 25:#x}\ns_mov_b32 s22, 4\ns_mov_b32 s24, 8")
+    for row, (scale, in_record) in enumerate([(0, 0), (0, 1), (1, 1)]):
+        k(f"s_mov_b32 s23, {in_record << 29 | scale << 26 | 12 << 12:#x}")
+        k(f"buffer_load_b32 v{2 + row}, v0, s[20:23], s24 idxen offset:4")
+    k(k.wait).keep("v2", "v3", "v4")
+    data = np.resize(WORDS, 600)
+    rows = k.run(data).rows
+    # 572 bytes; records of 12, 12 and 48; 16 bytes of a record are read
+    assert (rows[0] == data[3 : 3 + 96 : 3]).all() and not rows[1].any()
+    assert (rows[2] == np.where(LANES * 48 + 16 <= 572, data[3 + 12 * np.minimum(LANES, 40)], 0)).all()
 
 
 @pytest.mark.parametrize("kernel", [Kernel("gfx1100"), Kernel("gfx1151"), Snippet(), Snippet(target="gfx950")])

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 from _memory_kernels import Kernel
-
-from antiphase import asm
-from antiphase.asm import Reg
-from antiphase.machine import _faults
-from antiphase.machine import _layout as at
-from antiphase.machine._launch import _code
-from antiphase.machine._layout import Layout
 
 BOTH_MODES = pytest.mark.parametrize("record", [False, True], ids=["fast", "recording"])
 LANES = np.arange(32)
@@ -334,59 +326,3 @@ def test_tiles_outside_lds_or_memory_are_faults() -> None:
     first, second, _ = k.run(DATA).execution.faults
     assert (first.kind, first.address, first.size) == ("lds", 4080, 32)
     assert (second.kind, second.address, second.size) == ("read", DATA.ctypes.data, 1200)
-
-
-# -- clusters ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("members", [0b01, 0b11, 0b111])
-def test_multicast_reaches_the_workgroups_of_a_cluster_that_m0_names(members: int) -> None:
-    """On a wave whose state says that it is in a cluster of two."""
-    lds = np.zeros((2, 64), np.uint32)
-    table = np.array([2, lds[0].ctypes.data, lds[1].ctypes.data], np.uint64)
-    data = DATA[:36].copy()
-    lines = f"s_mov_b32 m0, {members}\ncluster_load_async_to_lds_b32 v1, v1, s[2:3] offset:16\ns_wait_asynccnt 0"
-    run_wave(lines, data, lds, table)
-    expected = np.zeros(64, np.uint32)
-    expected[4:36] = data[4:]
-    assert (lds[0] == expected).all()
-    assert (lds[1] == (expected if members & 2 else 0)).all()
-
-
-def test_a_tile_reaches_the_workgroups_that_its_descriptor_names() -> None:
-    lds = np.zeros((2, 64), np.uint32)
-    table = np.array([2, lds[0].ctypes.data, lds[1].ctypes.data], np.uint64)
-    data = DATA[:32].copy()
-    d = Descriptor(tensor=(8,), tile=(8,))
-    d.put(1, 0, 16, 0b11)
-    k = kernel()
-    issue(k, d, "tensor_load_to_lds", 2, 2)
-    run_wave("\n".join(k.lines), data, lds, table)
-    assert (lds[:, :8] == data[:8]).all() and not lds[:, 8:].any()
-
-
-def run_wave(lines: str, data: np.ndarray, lds: np.ndarray, cluster: np.ndarray) -> None:
-    """Execute lines on the state of one wave: v1 is 4 * lane, s[2:3] the address of the data, LDS that of member 0."""
-    layout = Layout(32, 16, 0)
-    raw = np.zeros(layout.bytes + 64, np.uint8)
-    state = raw[-raw.ctypes.data % 64 :][: layout.bytes]
-    rows = np.array([[data.ctypes.data, data.ctypes.data + data.nbytes, data.ctypes.data + data.nbytes, 1]], np.uint64)
-    context, counts = np.zeros(_faults.CONTEXT_BYTES // 8, np.uint64), np.zeros(8, np.uint64)
-    context[_faults.ALLOCATIONS // 8], context[_faults.ALLOCATION_COUNT // 8] = rows.ctypes.data, 1
-    fields = {
-        at.CONTEXT: context.ctypes.data, at.LDS: lds[0].ctypes.data, at.LDS_SIZE: lds[0].nbytes,
-        at.CLUSTER: cluster.ctypes.data, at.COUNTS: counts.ctypes.data, at.BUDGET: 1000, 4 * 2: data.ctypes.data,
-    }  # fmt: skip
-    for offset, value in fields.items():
-        state[offset : offset + 8].view(np.uint64)[0] = value
-    state[4 * at.EXEC :][:4].view(np.uint32)[0] = 0xFFFFFFFF
-    first = layout.vector(Reg("v", 1))
-    state[first : first + layout.plane].view(np.uint32)[:] = 4 * LANES
-    body = [*lines.splitlines(), "s_endpgm"]
-    text = Kernel("gfx1250").text()
-    start, end = text.index("\nk:\n") + 4, text.index(".Lfunc_end0:")
-    program = asm.parse(text[:start] + "\n".join(body) + "\n" + text[end:], "k.s")
-    code = _code(program, program.kernel(None), layout)
-    status = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(code.entry)(state.ctypes.data)
-    assert status == at.STATUS_END
-    assert context[_faults.FAULT_COUNT // 8] == 0

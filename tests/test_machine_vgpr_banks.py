@@ -84,6 +84,29 @@ def test_matrix_operands_have_the_banks_of_their_positions() -> None:
     assert k.run().rows[0].view(np.float32).tolist() == [33.0] * 32
 
 
+def test_block_scales_are_among_the_first_256_registers() -> None:
+    """AMD CDNA5 ISA 3.3.2.3 and 7.12.6.2; LLVM takes no higher register there either."""
+    k = kernel()(msb(dst=1))
+    k("\n".join(f"v_mov_b32 v{i}, {0 if i >= 40 else 0x38383838:#x}" for i in range(8, 48)))
+    # scales of 1 above, of 2 below
+    k(f"v_mov_b32 v60, 0x7f7f7f7f\nv_mov_b32 v61, 0x7f7f7f7f\n{msb()}")
+    k(f"v_mov_b32 v60, 0x80808080\nv_mov_b32 v61, 0x80808080\n{msb(dst=1, src0=1, src1=1, src2=1)}")
+    k("v_wmma_scale_f32_16x16x128_f8f6f4 v[48:55], v[8:23], v[24:39], v[40:47], v60, v61")
+    k(f"{msb(src0=1)}\nv_mov_b32 v2, v48\n{msb()}").keep("v2")
+    assert k.run().rows[0].view(np.float32).tolist() == [128.0 * 4] * 32
+
+
+@pytest.mark.parametrize("field", ["", ", 0, 1", ", 4, 4", ", 12, 8"])
+def test_setting_mode_sets_the_upper_bits_too(field: str) -> None:
+    """MODE has dst in bits 13:12 and src0 to src2 above it (AMD CDNA5 ISA 3.4.3); the hardware takes them from there
+    whatever the field (LLVM AMDGPULowerVGPREncoding)."""
+    k = kernel()(f"{msb(dst=2)}\nv_mov_b32 v2, 5\n{msb(dst=3)}\nv_mov_b32 v2, 6\n{msb(dst=1)}\nv_mov_b32 v2, 7")
+    mode = 0xF0 | 1 << 12 | 2 << 14 | 3 << 16
+    k(f"s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE{field}), {mode:#x}\nv_sub_nc_u32 v3, v2, v2")
+    k(f"{msb(src0=1)}\nv_mov_b32 v4, v3\n{msb()}").keep("v4")
+    assert k.run().rows[0].view(np.int32).tolist() == [-1] * 32
+
+
 def test_a_setting_holds_until_the_next_one_also_around_a_loop() -> None:
     k = kernel()(f"{msb(dst=1)}\nv_mov_b32 v2, 0\ns_mov_b32 s20, 5\n{msb(dst=1, src1=1)}\n.Lagain:")
     k("v_add_nc_u32 v2, 3, v2\ns_sub_co_u32 s20, s20, 1\ns_cmp_lg_u32 s20, 0\ns_cbranch_scc1 .Lagain")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from _asm import Snippet
 
+from antiphase.errors import UserError
 from antiphase.machine._layout import POISON
 
 LANES = np.arange(64, dtype=np.uint32)
@@ -33,6 +34,25 @@ def test_a_load_arrives_with_its_wait_and_at_once_in_fast_mode() -> None:
     assert holds(recorded[2], DATA)
     fast = k.run(data())
     assert all(holds(fast[i], DATA) for i in range(3))
+
+
+@pytest.mark.parametrize(
+    ("wait", "arrived"), [("vmcnt_sat(1)", False), ("vmcnt_sat(99)", False), ("vmcnt_sat(0)", True)]
+)
+def test_a_saturating_count_waits_as_the_plain_one(wait: str, arrived: bool) -> None:
+    k = Snippet(inputs=1)
+    k(f"global_load_dword v2, v1, s[10:11]\ns_waitcnt {wait}")
+    k.keep("v2")
+    assert holds(k.run(data(), record=True)[0], DATA if arrived else POISON)
+
+
+@pytest.mark.parametrize("wait", ["vmcnt(64)", "lgkmcnt(16)", "expcnt(8)", "vmcnt(-1)"])
+def test_a_count_beyond_its_field_is_refused(wait: str) -> None:
+    """What LLVM's assembler says too: "too large value"."""
+    k = Snippet()
+    k(f"s_waitcnt {wait}")
+    with pytest.raises(UserError, match="does not fit its field"):
+        k.run()
 
 
 def test_vmcnt_retires_loads_and_stores_together_in_issue_order() -> None:

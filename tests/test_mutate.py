@@ -48,6 +48,25 @@ def test_mutants_of_barriers_and_nops() -> None:
     ]
 
 
+def test_mutants_of_waits_for_registers() -> None:
+    both = "s_wait_alu depctr_va_vdst(14), depctr_vm_vsrc(0)"
+    assert changes(f"{both}\ns_wait_xcnt 0x0\ns_delay_alu 0", "gfx1250") == [
+        ("hazard wait", both, ()),
+        ("hazard wait", both, ("s_wait_alu depctr_vm_vsrc(0)",)),
+        ("hazard wait", both, ("s_wait_alu depctr_va_vdst(14)",)),
+        ("hazard wait", both, ("s_wait_alu depctr_va_vdst(14) depctr_vm_vsrc(1)",)),
+        ("wait", "s_wait_xcnt 0x0", ()),
+        ("wait", "s_wait_xcnt 0x0", ("s_wait_xcnt 1",)),
+    ]
+    exports = "s_waitcnt expcnt(0) lgkmcnt(0)"
+    assert changes(exports, "gfx1100") == [
+        ("wait", exports, ()),
+        ("wait", exports, ("s_waitcnt lgkmcnt(1) expcnt(0)",)),
+        ("wait", exports, ("s_waitcnt lgkmcnt(0) expcnt(1)",)),
+    ]
+    assert changes("s_wait_idle", "gfx1201") == [("wait", "s_wait_idle", ())]
+
+
 def test_nothing_is_mutated_where_no_path_leads() -> None:
     assert changes("s_branch .L\ns_waitcnt vmcnt(0)\n.L:\ns_nop 0") == [("nop", "s_nop 0", ())]
 
@@ -85,6 +104,36 @@ def test_a_split_barrier_that_orders_nothing_is_proved_redundant() -> None:
     body = "v_mov_b32 v1, 0\ns_barrier_signal -1\ns_barrier_wait -1"
     (barrier,) = mutate(program(body, "gfx1201"), LaunchSpec((), ())).judged
     assert barrier.status == "redundant" and barrier.by and barrier.by.rule == "barrier_orders_nothing"
+
+
+LOOP = """s_mov_b32 s0, {}
+.Lagain:
+s_barrier
+s_sub_u32 s0, s0, 1
+s_cmp_eq_u32 s0, 0
+s_cbranch_scc0 .Lagain"""
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "reason"),
+    [
+        (LOOP.format(2), "unjudged", "few_passes"),
+        (LOOP.format(3), "redundant", None),
+        ("s_cmp_eq_u32 s0, s0\ns_cbranch_scc1 .L\ns_barrier\n.L:", "unjudged", "not_reached"),
+    ],
+)
+def test_why_a_mutant_is_neither(body: str, status: str, reason: str | None) -> None:
+    (one,) = mutate(program(body), LaunchSpec((), (), threads=64)).judged
+    assert (one.status, one.reason) == (status, reason)
+
+
+def test_a_wait_behind_another_is_redundant_by_itself() -> None:
+    """Findings of `useless` hold together and let the last wait stand; each of two may go alone."""
+    kernel = asm.parse(exchange(wait="s_waitcnt lgkmcnt(0)\ns_waitcnt lgkmcnt(0)"), "k.s")
+    outcome = mutate(kernel, read_launch_spec("out=zeros:u32:128"))
+    pair = [one for one in outcome.judged if one.mutant.before == "s_waitcnt lgkmcnt(0)" and not one.mutant.after]
+    assert [one.status for one in pair].count("redundant") >= 2
+    assert "complete" in [one.reason for one in pair]
 
 
 def test_a_nop_without_a_rule_is_redundant_and_one_with_is_not() -> None:

@@ -92,7 +92,7 @@ def test_every_rule_has_words_for_its_facts() -> None:
         ["s_waitcnt vmcnt(3) lgkmcnt(0)", "s_waitcnt 0", "buffer_load_dword v1, v2, s[0:3], 0 offen offset:4095"]
     )
     part = check_program(program(body, lds=400_000), to="gfx1250")
-    assert {f.check for f in part.checked.findings} == {"port", "resources"}
+    assert {f.check for f in part.checked.findings} == {"port", "resources", "init"}
     assert all(message(f) and f"{f.check}/{f.rule}" in RULES for f in part.checked.findings)
 
 
@@ -183,7 +183,9 @@ ACROSS = {"space": "memory", "conflict": "write_write", "bytes": (64, 128), "wor
 UNEVEN = {"workgroup": 0, "fewest": 1, "most": 2, "waves_with_fewest": (0,), "waves_with_most": (1, 2)}
 STRAY = {"address": 4100, "bytes": 4, "workgroup": (1, 0, 0), "wave": 2, "lane": 3}
 NEAREST = {"nearest": "x", "nearest_at": 4000, "nearest_size": 96}
-LOOSE = {"given": {"vmcnt": 0}, "loosest": {"vmcnt": 4}, "executed": 8}
+LOOSE = {
+    "given": {"vmcnt": 0}, "loosest": {"vmcnt": 4}, "decisive": {"vmcnt": 1}, "publishes": True, "executed": 8,
+}  # fmt: skip
 STAGE = {"conflict": "write_read", "crossed": 1, "gap": 1, "byte": 512, "workgroup": 0}
 
 
@@ -201,6 +203,29 @@ STAGE = {"conflict": "write_read", "crossed": 1, "gap": 1, "byte": 512, "workgro
             "(2) may read before (1) has written: bytes 0-3 of LDS, workgroup 0; "
             "at the barrier between them (1) may be outstanding on dscnt: dscnt(0) completes it",
         ),
+        (
+            "race/missing_completion",
+            {**RACE, "counter": "storecnt", "count": 0, "workgroups": (0, 3), "atomic": True},
+            "(2) may read before (1) has written: bytes 0-3 of LDS, workgroups 0 and 3; "
+            "at the atomic that hands over (1) may be outstanding on storecnt: storecnt(0) completes it",
+        ),
+        (
+            "race/missing_rendezvous",
+            {**RACE, "polled": True},
+            "(2) may read before (1) has written: bytes 0-3 of LDS, workgroup 0; "
+            "no barrier lies between them that both waves take part in; "
+            "turning around a plain load orders nothing: let the one set the flag, and the other look, by atomics",
+        ),
+        (
+            "stage/unused_borders",
+            {"labels": ("load", "compute")},
+            "stages 'load', 'compute' marked, and the compiler has made nothing of it: no barrier, no priority",
+        ),
+        (
+            "stage/stages_not_separate",
+            {"labels": ("load", "x")},
+            "stages 'load', 'x' marked in a loop without a barrier",
+        ),
         ("sync/uneven_arrivals", UNEVEN, "unequal numbers of barriers in workgroup 0: 2 for 2 waves, 1 for 1 wave"),
         (
             "mem/read_outside_memory",
@@ -211,7 +236,8 @@ STAGE = {"conflict": "write_read", "crossed": 1, "gap": 1, "byte": 512, "workgro
         (
             "useless/wait_stricter_than_needed",
             LOOSE,
-            "vmcnt(0) is stricter than needed: vmcnt(4) is enough; in 8 executions, and on every path for registers",
+            "vmcnt(0) is stricter than needed: vmcnt(4) is enough for (2); in 8 executions, and on every path for "
+            "registers; atomics or cache instructions run too, but nothing it completes later is shared in this launch",
         ),
         (
             "stage/too_few_rendezvous",

@@ -48,10 +48,12 @@ def test_the_first_wave_to_arrive_learns_so(target: str) -> None:
 
 @pytest.mark.parametrize("target", GFX12)
 def test_the_state_of_a_barrier_counts_members_and_arrivals(target: str) -> None:
-    """RDNA4 ISA 5.6.2, S_GET_BARRIER_STATE; fields as Linux amdkfd's cwsr_trap_handler_gfx12.asm has them."""
+    """RDNA4 ISA 5.6.2, S_GET_BARRIER_STATE; fields as Linux amdkfd's cwsr_trap_handler_gfx12.asm has them, and for
+    gfx1250 CDNA5 ISA S_GET_BARRIER_STATE: the named barriers of the descriptor in fours."""
     k = four_waves(target)("s_cmp_lt_u32 s20, 3\ns_cbranch_scc1 .Larrive\ns_get_barrier_state s21, -1\n.Larrive:")
     k("s_barrier_signal -1\ns_barrier_wait -1\ns_wait_kmcnt 0\nv_mov_b32 v2, s21").keep("v2")
-    assert k.run().rows[0, 96] == 3 << 16 | 4 << 4 | 1, "three of four waves wait when the last one looks"
+    named = 4 << 24 if target == "gfx1250" else 0
+    assert k.run().rows[0, 96] == named | 3 << 16 | 4 << 4 | 1, "three of four waves wait when the last one looks"
 
 
 NAMED = """s_mov_b32 m0, {members:#x}
@@ -91,11 +93,12 @@ def test_a_signal_by_m0_can_set_the_number_of_members() -> None:
         s_barrier_wait 2
         s_get_barrier_state s21, 2
         v_mov_b32 v2, s21""").keep("v2")
-    assert (k.run().rows[0] == (4 << 4 | 1)).all()
+    assert (k.run().rows[0] == (4 << 24 | 4 << 4 | 1)).all()
 
 
 def test_a_wave_that_leaves_is_not_waited_for() -> None:
-    """LLVM AMDGPUExecutionSynchronization: S_BARRIER_LEAVE drops the barrier joined last."""
+    """LLVM AMDGPUExecutionSynchronization: S_BARRIER_LEAVE drops the barrier joined last. State: AMD CDNA5 ISA
+    S_GET_BARRIER_STATE, with the four times four named barriers of the descriptor in bits 26:24."""
     k = four_waves("gfx1250")(NAMED.format(members=4 << 16))
     k("""s_barrier_join 2
         s_cmp_eq_u32 s20, 3
@@ -108,7 +111,58 @@ def test_a_wave_that_leaves_is_not_waited_for() -> None:
         .Ldone:
         s_get_barrier_state s21, 2
         v_mov_b32 v2, s21""").keep("v2")
-    assert (k.run().rows[0, :96] == (3 << 4 | 1)).all()
+    assert (k.run().rows[0, :96] == (4 << 24 | 3 << 4 | 1)).all()
+
+
+def test_leaving_says_whether_it_was_the_last_wave() -> None:
+    """AMD CDNA5 ISA S_BARRIER_LEAVE: SCC = the barrier has no members left; 0 for a wave that has joined none."""
+    k = four_waves("gfx1250")(NAMED.format(members=4 << 16))
+    k("""s_barrier_join 2
+        s_barrier_leave
+        s_cselect_b32 s22, 1, 0
+        s_barrier_leave
+        s_cselect_b32 s23, 2, 0
+        s_or_b32 s22, s22, s23
+        v_mov_b32 v2, s22""").keep("v2")
+    assert sorted(k.run().rows[0, ::32].tolist()) == [0, 0, 0, 1]
+
+
+def test_initialization_without_a_count_keeps_the_members() -> None:
+    """AMD CDNA5 ISA S_BARRIER_INIT: arrivals are forgotten, the member count changes if M0 has one."""
+    k = four_waves("gfx1250")(NAMED.format(members=9 << 16))
+    k("""s_cmp_lg_u32 s20, 0
+        s_cbranch_scc1 .Ldone
+        s_barrier_signal 2
+        s_mov_b32 m0, 2
+        s_barrier_init m0
+        s_get_barrier_state s21, 2
+        v_mov_b32 v2, s21
+        .Ldone:""").keep("v2")
+    assert (k.run().rows[0, :32] == (4 << 24 | 9 << 4 | 1)).all()
+
+
+def test_a_named_barrier_that_is_not_allocated_stops_the_kernel() -> None:
+    """AMD CDNA5 ISA 5.6.3: hardware ignores instructions that name one."""
+    k = Kernel("gfx1250", threads=128, descriptor={"named_barrier_count": 1})
+    assert (k("s_barrier_join 4\nv_mov_b32 v2, 1").keep("v2").run().rows == 1).all()
+    with pytest.raises(Unsupported, match=r"named barrier 5 where .*named_barrier_count allocates 4"):
+        k("s_barrier_join 5").run()
+
+
+@BOTH_MODES
+def test_a_wave_alone_has_no_barriers(record: bool) -> None:
+    """AMD CDNA5 ISA 5.6, 2.3: workgroup and cluster barrier instructions are S_NOP, SCC of the first signal included."""
+    k = Kernel("gfx1250")("s_barrier_wait -1\ns_barrier_wait -3\ns_barrier_signal -1\ns_barrier_wait -1")
+    for value in (0, 1):
+        k(f"s_cmp_eq_u32 {value}, 1\ns_barrier_signal_isfirst -1\ns_cselect_b32 s{21 + value}, 1, 0")
+    k("v_mov_b32 v2, s21\nv_mov_b32 v3, s22").keep("v2", "v3")
+    assert k.run(record=record).rows[:, 0].tolist() == [0, 1]
+
+
+def test_a_wait_without_a_joined_barrier_does_nothing() -> None:
+    """AMD CDNA5 ISA S_BARRIER_WAIT."""
+    k = four_waves("gfx1250")("s_barrier_wait 1\nv_mov_b32 v2, 1").keep("v2")
+    assert (k.run().rows == 1).all()
 
 
 def test_a_barrier_joined_late_is_waited_for_from_its_present_phase_on() -> None:
@@ -163,9 +217,7 @@ def test_rdna4_has_the_workgroup_barrier_alone(target: str, line: str) -> None:
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
-        ("s_barrier_wait 1", "no named barrier has been joined"),
-        ("s_barrier_leave", "no named barrier has been joined"),
-        ("s_mov_b32 m0, 17\ns_barrier_signal m0", "a barrier number above 16 in M0"),
+        ("s_mov_b32 m0, 17\ns_barrier_signal m0", "a named barrier in M0 where .* allocates 16"),
         ("s_barrier_join -1", "for named barriers"),
     ],
 )

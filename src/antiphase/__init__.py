@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from antiphase.asm import parse as parse
     from antiphase.checking import check as check
     from antiphase.frontends import compile_kernel as compile_kernel
+    from antiphase.frontends import empty as empty
     from antiphase.frontends import launch_asm as launch
     from antiphase.frontends import load as load
+    from antiphase.layouts import layout as layout
 
 __version__ = "0.1.0"
 
@@ -23,12 +25,14 @@ _PUBLIC = {
     "Program": ("antiphase.asm", "Program"),
     "check": ("antiphase.checking", "check"),
     "compile_kernel": ("antiphase.frontends", "compile_kernel"),
+    "empty": ("antiphase.frontends", "empty"),
     "launch": ("antiphase.frontends", "launch_asm"),
+    "layout": ("antiphase.layouts", "layout"),
     "load": ("antiphase.frontends", "load"),
     "parse": ("antiphase.asm", "parse"),
 }
 
-__all__ = ["Program", "__version__", "check", "compile_kernel", "launch", "load", "parse"]
+__all__ = ["Program", "__version__", "check", "compile_kernel", "empty", "launch", "layout", "load", "parse"]
 
 
 def __getattr__(name: str) -> Any:

@@ -123,3 +123,38 @@ def arch_serve(port: int) -> None:
         with working() as step:
             build(Path(folder), step)
         serve(Path(folder), port, lambda address: terminal().print(f"{address} (Ctrl-C ends it)", highlight=False))
+
+
+@arch.command("verify")
+@click.argument("query", required=False)
+@click.option("--target", metavar="TARGET", help="Only one GPU target; all of them by default.")
+@click.option("--stamp", is_flag=True, help="Record what ran and agreed in the reference's data (checked.toml).")
+@json_option
+def arch_verify(query: str | None, target: str | None, stamp: bool, json_to: IO[str] | None) -> int:
+    """Re-run what a machine can of every fact, or of those that QUERY names, and say where it disagrees.
+
+    QUERY is a chapter, topic or subject as `arch list` prints them, or words to search for. Asks LLVM 22, the LLVM in
+    the Triton wheel and antiphase's own machine, each where it is installed.
+
+    Exit status 0: nothing disagrees; 1: something does; 2: misused.
+    """
+    from antiphase import arch as reference
+    from antiphase.errors import UserError
+    from antiphase.report import counting, terminal
+
+    if stamp and (query or target):
+        raise UserError("--stamp replaces all stamps", remedy="leave QUERY and --target out")
+    with counting() as step:
+        step("loading", 0, 1)
+        from antiphase.report import verify as report
+        from antiphase.verify import stamps, verify, write_stamps
+
+        verified = verify(reference.reference(), query=query, target=target, step=step)
+    written = write_stamps(stamps(verified)) if stamp else None
+    if json_to:
+        write_json(report.as_json(verified), json_to)
+    else:
+        report.print_verified(verified, terminal())
+        if written is not None:
+            report.print_stamped(written, terminal())
+    return 1 if verified.count("disagree") else 0

@@ -12,6 +12,7 @@ import click
 from antiphase import __version__
 from antiphase._cli_arch import arch
 from antiphase._cli_checks import check, mutate
+from antiphase._cli_layout import layout
 from antiphase._cli_shared import json_option, silence_shutdown, target_option, write_json
 from antiphase.errors import AntiphaseError, UserError
 
@@ -154,6 +155,7 @@ def isa_coverage(target: str | None, reasons: bool, json_to: IO[str] | None) -> 
 
 cli.add_command(arch)
 cli.add_command(check)
+cli.add_command(layout)
 cli.add_command(mutate)
 
 

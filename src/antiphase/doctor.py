@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from antiphase._objdump import find_objdump
+from antiphase._llvm_tools import find_tool
 from antiphase._paths import cache_directory
 
 State = Literal["ok", "missing", "unsuitable"]
@@ -30,6 +30,7 @@ _REQUIRED_PACKAGES = {
     "rich": (13, 7),
 }
 _TRITON = (3, 9, 0)
+_LLVM_PROGRAMS = ("llvm-objdump", "llvm-mc", "llc")
 _CPU_FEATURES = ("avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512vl")
 
 
@@ -70,7 +71,7 @@ def diagnose() -> Diagnosis:
     """Look at this machine. Imports no package it looks for; makes the cache directory if need be."""
     from antiphase import __version__
 
-    pieces = (_python(), *_packages(), _triton(), _torch(), _objdump(), _tinygrad(), _cache())
+    pieces = (_python(), *_packages(), _triton(), _torch(), *map(_llvm, _LLVM_PROGRAMS), _tinygrad(), _cache())
     broken = any(piece.required and piece.state != "ok" for piece in pieces)
     return Diagnosis(not broken, __version__, _machine(), pieces)
 
@@ -107,12 +108,12 @@ def _torch() -> Piece:
     return Piece("torch", False, "missing") if version is None else Piece("torch", False, "ok", version)
 
 
-def _objdump() -> Piece:
-    tool = find_objdump()
+def _llvm(program: str) -> Piece:
+    tool = find_tool(program)
     if not tool.path:
-        return Piece("llvm-objdump", False, "missing")
+        return Piece(program, False, "missing")
     found = ", ".join(filter(None, (tool.path, tool.version)))
-    return Piece("llvm-objdump", False, "ok" if tool.usable else "unsuitable", found, tool.problem)
+    return Piece(program, False, "ok" if tool.usable else "unsuitable", found, tool.problem)
 
 
 def _tinygrad() -> Piece:

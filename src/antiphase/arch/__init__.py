@@ -8,12 +8,14 @@
 """
 
 from antiphase.arch._assembler import Inventory, Mnemonic, Probe, assembler_inventory, assembler_probes
+from antiphase.arch._broadcast import BLGP_GROUPS, broadcast_blocks, regroup_lanes
 from antiphase.arch._check_specs import CheckSpec
 from antiphase.arch._evidence import Citation, Evidence, Source
 from antiphase.arch._fact_files import Chapter, Topic, fact_schema
 from antiphase.arch._facts import Fact
 from antiphase.arch._fragments import Fragment, Place
 from antiphase.arch._layouts import OperandLayout, input_layout, output_layout
+from antiphase.arch._matrix_builtins import Builtin, matrix_builtins
 from antiphase.arch._query import Answer, ask, named_together, target_names
 from antiphase.arch._reference import Reference, Subject, reference
 from antiphase.arch._registry import target, targets
@@ -27,7 +29,9 @@ from antiphase.arch._wmma_layouts import (
 )
 
 __all__ = [
+    "BLGP_GROUPS",
     "Answer",
+    "Builtin",
     "Chapter",
     "CheckSpec",
     "Citation",
@@ -49,14 +53,17 @@ __all__ = [
     "ask",
     "assembler_inventory",
     "assembler_probes",
+    "broadcast_blocks",
     "fact_schema",
     "halves_output_layout",
     "index_layout",
     "input_layout",
+    "matrix_builtins",
     "named_together",
     "output_layout",
     "partitioned_input_layout",
     "reference",
+    "regroup_lanes",
     "replicated_input_layout",
     "target",
     "target_names",

@@ -46,27 +46,27 @@ class Probe(msgspec.Struct, frozen=True):
 @cache
 def assembler_inventory() -> Inventory:
     """The inventory in data/assembler.tsv, which tools/assembler_forms.py remakes."""
-    source, rows = _table("assembler.tsv")
+    source, rows = table("assembler.tsv")
     forms: dict[str, dict[str, str]] = {}
     for name, where, line in rows:
-        forms.setdefault(name, {}).update(dict.fromkeys(_expanded(where), line))
+        forms.setdefault(name, {}).update(dict.fromkeys(expanded(where), line))
     return Inventory(source, {name: Mnemonic(name, lines) for name, lines in forms.items()})
 
 
 @cache
 def assembler_probes() -> tuple[str, tuple[Probe, ...]]:
     """The source and the rows of data/availability.tsv: forms tried with a released LLVM, accepted or not."""
-    source, rows = _table("availability.tsv")
-    return source, tuple(Probe(what, tuple(_expanded(where)), tuple(forms.split(" | "))) for what, where, forms in rows)
+    source, rows = table("availability.tsv")
+    return source, tuple(Probe(what, tuple(expanded(where)), tuple(forms.split(" | "))) for what, where, forms in rows)
 
 
-def _table(name: str) -> tuple[str, list[list[str]]]:
-    """First comment line and the rows of a table of three columns."""
+def table(name: str) -> tuple[str, list[list[str]]]:
+    """First comment line and the rows of a table, tab-separated."""
     first, *lines = (files("antiphase.arch") / "data" / name).read_text(encoding="utf-8").splitlines()
     return first.removeprefix("# "), [line.split("\t") for line in lines if not line.startswith("#")]
 
 
-def _expanded(patterns: str) -> list[str]:
+def expanded(patterns: str) -> list[str]:
     """`gfx110x` as all known targets that differ from it in the last digit, in the order of the targets."""
     wanted = patterns.split()
     return [each.name for each in targets() if each.name in wanted or f"{each.name[:-1]}x" in wanted]

@@ -1,4 +1,7 @@
-"""What a machine can do to re-check a fact, as the fact files write it. `antiphase.verify` does it."""
+"""What a machine can do to re-check a fact, as the fact files write it. `antiphase.verify` does it.
+
+`by`, where a check has it, names the sources (llvm_22, llvm_triton) whose answer the fact states; empty: every LLVM's.
+"""
 
 from __future__ import annotations
 
@@ -12,27 +15,34 @@ class _Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="
 class Assembles(_Spec, frozen=True, tag="assembles"):
     """LLVM's assembler accepts a line for the target, or refuses it.
 
-    wave: wave size that the line is for, 0 where it does not matter.
+    wave: wave size that the line is for, 0 where it does not matter. A branch may go to `end`.
     """
 
     line: str
     accepted: bool = True
     wave: int = 0
+    by: tuple[str, ...] = ()
 
 
 class Registers(_Spec, frozen=True, tag="registers"):
-    """An operand of a matrix instruction takes this many VGPRs a lane, and the assembler takes no other count."""
+    """An operand of a matrix instruction takes this many VGPRs a lane, and the assembler takes no other count.
+
+    operand: A, B, C, D, index, scale_a or scale_b. modifiers: of the line, such as `cbsz:4` where they choose formats.
+    """
 
     instruction: str
     operand: str
     count: int
     wave: int = 32
+    modifiers: str = ""
+    by: tuple[str, ...] = ()
 
 
 class Layout(_Spec, frozen=True, tag="layout"):
     """A matrix element lies where the fact says, on the machine's one-hot probe.
 
-    element: row and column of A, B, C or D. half: 0 for bits 15:0, 1 for bits 31:16, -1 for a whole register.
+    element: row and column of A, B, C or D; index: row and k of A as it stores them. half: 0 for bits 15:0, 1 for bits
+    31:16, -1 for a whole register. opsel: 1 where C and D use the upper halves.
     """
 
     instruction: str
@@ -51,14 +61,17 @@ class OffsetRange(_Spec, frozen=True, tag="offset"):
     line: str
     least: int
     most: int
+    by: tuple[str, ...] = ()
 
 
 class Runs(_Spec, frozen=True, tag="runs"):
-    """Instructions give the stated results on the CPU machine.
+    """Instructions give the stated results on the CPU machine, in a kernel of one wave.
 
-    given: register ("v0", "s2", "vcc", "exec", "scc", "m0", "mode") to its value before, one for all lanes or one a
-        lane. A TOML integer is a 32-bit pattern, a TOML float a 32-bit float.
-    expect: register to its value after, the same way.
+    given: register ("v0", "a3", "s2", "vcc", "exec", "scc", "m0", "mode") to its value before, one for all lanes or one
+        a lane. A TOML integer is a 32-bit pattern (64 for vcc and exec of wave64), a TOML float a 32-bit float.
+    expect: register to its value after, the same way; for a vector register in every lane, whatever EXEC is.
+    wave: 32, 64, or 0 for every wave size that the target has.
+    The lines may use v0 to v249, s0 to s89 and 4 KiB of LDS, none of it cleared before. They need not wait at the end.
     """
 
     lines: tuple[str, ...]
@@ -70,18 +83,40 @@ class Runs(_Spec, frozen=True, tag="runs"):
 class Spacing(_Spec, frozen=True, tag="spacing"):
     """What the compiler puts between two dependent matrix builtins.
 
-    intrinsic: LLVM's name of both. overlap: the second one's operand ("A", "B", "C", "index") that is the first
-    one's result. inserts: mnemonic put between, count: how many at least.
+    intrinsic: LLVM's name of both, type suffixes may be left out. overlap: the second one's operand ("A", "B", "C",
+    "index") that is the first one's result. inserts: mnemonic put between. count: how many, exactly, 0 for none; of
+    s_nop the wait states, to which every other instruction in between adds one. wave: 0 for the target's own.
     """
 
     intrinsic: str
     overlap: str
     inserts: str
     count: int
+    wave: int = 0
+    by: tuple[str, ...] = ()
+
+
+class Emits(_Spec, frozen=True, tag="emits"):
+    """What the compiler makes of a kernel: lines that begin so, in this order, others between; no line of `lacks`.
+
+    ir: LLVM IR of an amdgpu_kernel, with no triple.
+    """
+
+    ir: str
+    order: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+
+
+class Counts(_Spec, frozen=True, tag="counts"):
+    """The counters that an instruction of antiphase's records enters: these, in any order, and no other."""
+
+    line: str
+    counters: tuple[str, ...]
 
 
 class Spaced(_Spec, frozen=True, tag="spaced"):
-    """The spacing check asks for this many separators between the lines, and finds nothing with them in place.
+    """The spacing check asks for this many separators before the last line, and finds nothing with them in place.
 
     separator: the line that separates.
     """
@@ -92,4 +127,4 @@ class Spaced(_Spec, frozen=True, tag="spaced"):
     wave: int = 32
 
 
-CheckSpec = Assembles | Registers | Layout | OffsetRange | Runs | Spacing | Spaced
+CheckSpec = Assembles | Registers | Layout | OffsetRange | Runs | Spacing | Emits | Counts | Spaced

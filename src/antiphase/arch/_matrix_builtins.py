@@ -1,4 +1,4 @@
-"""What clang and LLVM call the matrix instructions: data/matrix_builtins.tsv, which tools/matrix_builtins.py remakes."""
+"""What clang and LLVM call the matrix instructions: data/matrix_builtins.tsv, made by tools/matrix_builtins.py."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Reference(msgspec.Struct, frozen=True):
-    """All of it. chapters, topics, subjects: by key or id, in the order they are read."""
+    """All of it. chapters, topics, subjects: by key, id or name, in reading order."""
 
     chapters: dict[str, Chapter]
     topics: dict[str, Topic]
@@ -65,7 +65,7 @@ class Reference(msgspec.Struct, frozen=True):
 
     def topics_of(self, chapter: str) -> list[Topic]:
         """The tables of a chapter, in their order."""
-        return sorted((t for t in self.topics.values() if t.chapter == chapter), key=lambda topic: topic.order)
+        return [topic for topic in self.topics.values() if topic.chapter == chapter]
 
     def subjects_of(self, topic: str) -> list[Subject]:
         """The rows of a table."""
@@ -114,7 +114,15 @@ def reference() -> Reference:
             held = facts[row.subject]
             ordered = {target: held[target] for target in targets if target in held}
             subjects[row.subject] = Subject(row.subject, row.title, topic.id, row.unit, row.config, row.seed, ordered)
-    return Reference(chapters, topics, subjects)
+    return _ordered(chapters, topics, subjects)
+
+
+def _ordered(chapters: dict[str, Chapter], topics: dict[str, Topic], subjects: dict[str, Subject]) -> Reference:
+    """In the order of the chapters and of their topics, rows as their files have them."""
+    numbers = {key: number for number, key in enumerate(chapters)}
+    ids = sorted(topics, key=lambda name: (numbers[topics[name].chapter], topics[name].order))
+    rows = sorted(subjects.values(), key=lambda row: ids.index(row.topic))
+    return Reference(chapters, {name: topics[name] for name in ids}, {row.name: row for row in rows})
 
 
 def _matches(subject: Subject, words: list[str]) -> bool:

@@ -10,15 +10,15 @@ from antiphase.arch._facts import Fact
 
 
 class Counter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A wait counter. bits: width of the field that a wait instruction tests, 0 if not known."""
+    """A wait counter. bits: width of the field that a wait instruction tests."""
 
     name: str
     bits: int
 
     @property
-    def largest(self) -> int | None:
-        """The all-ones value, which asks for no wait; None if the width is not known."""
-        return 2**self.bits - 1 if self.bits else None
+    def largest(self) -> int:
+        """The all-ones value, which asks for no wait."""
+        return 2**self.bits - 1
 
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -15,7 +15,7 @@ from antiphase.checks._spacing_rules import Rule as SpacingRule
 from antiphase.checks._spacing_rules import spacing_rules
 from antiphase.checks._spacing_separation import separation_unit
 from antiphase.checks._suppress import Suppressed, Suppression, load_suppressions, source_line, suppress
-from antiphase.checks._useless import useless_open
+from antiphase.checks._useless import UselessProofs
 from antiphase.checks._wait import check_waits
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "SpacingRule",
     "Suppressed",
     "Suppression",
+    "UselessProofs",
     "Verdict",
     "check_execution",
     "check_program",
@@ -41,6 +42,5 @@ __all__ = [
     "spacing_rules",
     "suppress",
     "together",
-    "useless_open",
     "verdict",
 ]

@@ -1,10 +1,13 @@
-"""What atomics may have put in order: a recording has the order of one run, so such pairs are not judged.
+"""What may hand over and is no atomic, so that a recording does not number it: such pairs are not judged.
 
-A wave that changes a place atomically after x may release what it did; one that reads or changes that place before y
-may have waited for it. And a load whose place the same wave then compares and swaps is a guess that a race cannot hurt.
+A wave that changes a place of atomics after x may release what it did; one that looks at that place before y may have
+waited for it. Where both do so by atomics, `_race_exchange` has the order. And a load whose place the same wave then
+compares and swaps is a guess that a race cannot hurt.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +26,7 @@ def comparing(kernel: Kernel) -> NDArray[np.bool_]:
 class Synchronization:
     """The atomics of a workgroup. Places are dwords, even numbers for LDS and odd ones for memory."""
 
-    def __init__(self, group: Group, compares: NDArray[np.bool_]) -> None:
+    def __init__(self, group: Group, compares: NDArray[np.bool_], numbered: Collection[int]) -> None:
         self.group = group
         parts = [_places(group.lds, 0), _places(group.memory, 1)]
         place, access, kind = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -31,7 +34,9 @@ class Synchronization:
         mine = np.isin(place, self.atomic)
         self.place, self.access, self.kind = place[mine], access[mine], kind[mine]
         self.wave, self.operation = group.wave[self.access], group.operation[self.access]
-        self.compares = compares[group.instructions()[self.access]] if len(self.access) else np.zeros(0, bool)
+        instructions = group.instructions()[self.access] if len(self.access) else self.access
+        self.compares = compares[instructions]
+        self.numbered = np.isin(instructions, list(numbered)) | (self.kind == ATOMIC)
 
     def guesses(
         self, x: NDArray[np.int64], y: NDArray[np.int64], kinds: NDArray[np.int64], space: str, byte: NDArray[np.int64]
@@ -58,12 +63,19 @@ class Synchronization:
         return found
 
     def _between(self, first: int, second: int, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.bool_]:
-        releases = (self.wave == first) & (self.kind == ATOMIC)
-        acquires = (self.wave == second) & (self.kind != WRITE)
+        """Of accesses x of one wave and y of another: one side at least must not be numbered."""
+        changes = (self.wave == first) & (self.kind != READ)
+        looks = (self.wave == second) & (self.kind != WRITE)
+        plainly = self._handed_over(changes, looks & ~self.numbered, x, y)
+        return plainly | self._handed_over(changes & ~self.numbered, looks, x, y)
+
+    def _handed_over(
+        self, changes: NDArray[np.bool_], looks: NDArray[np.bool_], x: NDArray[np.int64], y: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
         never = np.iinfo(np.int64).max
         release, acquire = np.full(len(self.atomic), -1, np.int64), np.full(len(self.atomic), never, np.int64)
-        np.maximum.at(release, np.searchsorted(self.atomic, self.place[releases]), self.operation[releases])
-        np.minimum.at(acquire, np.searchsorted(self.atomic, self.place[acquires]), self.operation[acquires])
+        np.maximum.at(release, np.searchsorted(self.atomic, self.place[changes]), self.operation[changes])
+        np.minimum.at(acquire, np.searchsorted(self.atomic, self.place[looks]), self.operation[looks])
         order = np.argsort(release)
         earliest = np.r_[np.minimum.accumulate(acquire[order][::-1])[::-1], never]
         return earliest[np.searchsorted(release[order], x, "right")] < y

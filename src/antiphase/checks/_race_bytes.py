@@ -17,12 +17,14 @@ from antiphase.machine.recording import BLOCK, MEMORY, MEMORY_WIDE
 
 READ, WRITE, ATOMIC = 1, 2, 4
 """Kinds of access, as bits."""
-DS, DMA, ASYNC_LOAD, ASYNC_STORE, TENSOR, VECTOR = range(6)
-"""Engines: the accesses of one wave to LDS are in order within one of them."""
+ENGINES = 6
+DS, DMA, ASYNC_LOAD, ASYNC_STORE, TENSOR, VECTOR = range(ENGINES)
+"""Engines: the accesses of one wave to LDS are in order within one of them, but for asynchronous loads."""
 _NONE, _LDS, _GLOBAL, _FLAT, _TENSOR = range(5)
 SHARED_APERTURE, PRIVATE_APERTURE = 0x0001_0000, 0x0002_0000
 """Bits 63:32 of FLAT addresses that mean LDS or private memory: where the machine puts them."""
-_AT_MOST_LDS = 1 << 24
+LDS_BYTES = 1 << 24
+"""More than any LDS has: the places of a cluster's workgroups lie that far apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,10 @@ class Touched:
     access: NDArray[np.int64]
     kind: NDArray[np.int64]
     engine: NDArray[np.int64]
+
+    def in_member(self, member: int) -> Touched:
+        """The bytes as those of the LDS of one of a cluster's workgroups."""
+        return replace(self, start=self.start + member * LDS_BYTES) if member else self
 
     def moved(self, base: int) -> Touched:
         """The same with access numbers that begin at `base`."""
@@ -70,8 +76,9 @@ class Accesses:
                     for array, value in zip((self.space, self.kind, self.size, self.engine), row, strict=True):
                         array[index, nth] = value
 
-    def of(self, trace: WaveTrace, path: Path, rank: NDArray[np.int64]) -> tuple[Touched, Touched]:
-        """What one wave touched in LDS and in global memory."""
+    def of(self, trace: WaveTrace, path: Path, rank: NDArray[np.int64], member: int = 0) -> tuple[Touched, Touched]:
+        """What one wave touched in LDS and in global memory. member: its workgroup's place in the cluster; the LDS of
+        each workgroup lies `LDS_BYTES` behind that of the one before."""
         kind = trace.events["kind"]
         blocks = np.cumsum(kind == BLOCK) - 1
         chosen = np.flatnonzero((kind == MEMORY) | (kind == MEMORY_WIDE))
@@ -92,10 +99,10 @@ class Accesses:
                 in_memory.append(part.touched(engine, aperture=None))
                 in_lds.append(part.touched(engine, lds=True, aperture=SHARED_APERTURE))
             elif space == _TENSOR:
-                lds, memory = part.tensor(self.space)
+                lds, memory = part.tensor()
                 in_lds.append(lds)
                 in_memory.append(memory)
-        return Touched.joined(in_lds), Touched.joined(in_memory)
+        return Touched.joined(in_lds).in_member(member), Touched.joined(in_memory)
 
 
 def _parts(instruction: Instruction, record: Memory, generation_: str) -> list[tuple[int, int, int, int]]:
@@ -154,13 +161,13 @@ class _Part:
             active &= (window == aperture) if aperture else ~private & (window != SHARED_APERTURE)
         if lds:
             addresses = addresses & np.uint64(0xFFFFFFFF)
-            active &= addresses < _AT_MOST_LDS
+            active &= addresses < LDS_BYTES
         row = np.nonzero(active)[0]
         start = addresses[active].astype(np.int64)
         access = 2 * self.operation[row] + int(aperture == SHARED_APERTURE)
         return Touched(start, np.full(len(start), self.size, np.int64), access, self.kind[row], engine[row])
 
-    def tensor(self, space: NDArray[np.int64]) -> tuple[Touched, Touched]:
+    def tensor(self) -> tuple[Touched, Touched]:
         """LDS and memory of transfers by descriptor."""
         words = self.trace.addresses(self.events)
         lds, memory = list[Touched](), list[Touched]()

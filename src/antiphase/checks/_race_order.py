@@ -11,7 +11,7 @@ Sources: AMD CDNA3 ISA 4.4, LLVM SIInsertWaitcnts and AMDGPUExecutionSynchroniza
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,11 +28,12 @@ from antiphase.machine import waits
 @dataclass(frozen=True, slots=True)
 class Operation:
     """A memory instruction. counters: numbers of its counters, the second for the LDS lanes of FLAT. ordered: it
-    completes in issue order on them."""
+    completes in issue order on them. is_ds: it is a DS instruction."""
 
     instruction: int
     counters: tuple[int, ...]
     ordered: bool
+    is_ds: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Rendezvous:
-    """A barrier instruction. own: it is the workgroup's, not a named or cluster barrier."""
+    """A barrier instruction that arrives or waits. own: it is the workgroup's, not a named or cluster barrier."""
 
     instruction: int
     arrives: bool
@@ -69,6 +70,7 @@ class Path:
     starts: first operation of each executed block. arrivals: the instruction of each arrival. counted: arrivals x
     counters, in-order operations issued before the arrival.
     others: it met barriers other than the workgroup's. blocks: what it executed.
+    sync: its arrivals (True) and passes in order, with the operation where that is an atomic, else -1.
     """
 
     instruction: NDArray[np.int64]
@@ -84,16 +86,24 @@ class Path:
     counted: NDArray[np.int64]
     others: bool
     blocks: Sequence[int]
+    sync: Sequence[tuple[bool, int]]
 
 
 class Steps:
     """The instructions of a kernel that bear on order, block by block.
 
+    every: count all barriers as rendezvous, not the workgroup's alone.
+    exchanges: atomics that count as an arrival when they issue; acquires: those that count as a pass when complete.
     rank: by instruction, its number among the memory operations of its block, -1 for others.
-    odd: waits whose count cannot be read.
+    odd: waits whose count cannot be read. barriers: actions of barrier instructions, by instruction; of_joined: those
+    that mean the named barrier joined last.
     """
 
-    def __init__(self, program: Program, kernel: Kernel) -> None:
+    def __init__(
+        self, program: Program, kernel: Kernel, every: bool = False, exchanges: Collection[int] = (),
+        acquires: Collection[int] = (),
+    ) -> None:  # fmt: skip
+        self.every, self.exchanges, self.acquires = every, exchanges, acquires
         self.target = program.target
         self.generation = generation(self.target)
         self.names = COUNTERS[self.generation]
@@ -101,6 +111,8 @@ class Steps:
         self.capacity = [largest.get(name) or 63 for name in self.names]
         self.rank = np.full(len(kernel.instructions), -1, np.int64)
         self.odd: list[int] = []
+        self.barriers: dict[int, str] = {}
+        self.of_joined: set[int] = set()
         self.blocks: list[list[Step]] = []
         self.operations: dict[int, Operation] = {}
         for block in kernel.blocks:
@@ -117,11 +129,15 @@ class Steps:
         if isinstance(record, Memory):
             names = counters(record, self.target, returns_old(instruction, record))
             numbers = tuple(self.names.index(n) for n in names if n in self.names)
-            return Operation(index, numbers, _ordered(record, self.generation))
+            return Operation(index, numbers, _ordered(record, self.generation), record.space == "ds")
         if not isinstance(record, Control):
             return None
         if record.action == "wait":
             return self._wait(index, instruction)
+        if record.action.startswith("barrier"):
+            self.barriers[index] = record.action
+            if record.action == "barrier_leave" or (record.action == "barrier_wait" and 0 < _number(instruction) <= 16):
+                self.of_joined.add(index)
         return _rendezvous(index, instruction, record)
 
     def _wait(self, index: int, instruction: Instruction) -> Wait | None:
@@ -132,13 +148,17 @@ class Steps:
             return None
         return Wait(index, tuple((self.names.index(name), n) for name, n in conditions))
 
+    def is_ds(self, instruction: int) -> bool:
+        """Whether an instruction is a DS instruction."""
+        return self.operations[instruction].is_ds
+
     def at(self, instruction: int) -> Step | None:
         """What an instruction does about order."""
         return self._by_instruction.get(instruction)
 
-    def path(self, blocks: Sequence[int]) -> Path:
-        """The path of a wave that executed these blocks."""
-        return _Walk(self).through(blocks)
+    def path(self, blocks: Sequence[int], without: Collection[int] = ()) -> Path:
+        """The path of a wave that executed these blocks. without: waits that are to count for nothing."""
+        return _Walk(self, without).through(blocks)
 
 
 def _ordered(record: Record, generation_: str) -> bool:
@@ -151,64 +171,87 @@ def _rendezvous(index: int, instruction: Instruction, record: Control) -> Rendez
     action = record.action
     if action == "barrier":
         return Rendezvous(index, True, True, True)
-    if action not in ("barrier_signal", "barrier_signal_isfirst", "barrier_wait"):
+    if action not in ("barrier_signal", "barrier_signal_isfirst", "barrier_wait", "barrier_leave"):
         return None
+    return Rendezvous(index, action != "barrier_wait", action == "barrier_wait", _number(instruction) == -1)
+
+
+def _number(instruction: Instruction) -> int:
+    """The barrier that an instruction names, 0 for one in M0."""
     operand = instruction.operands[-1] if instruction.operands else None
-    own = isinstance(operand, Imm) and operand.value in (-1, 0xFFFF)
-    return Rendezvous(index, action != "barrier_wait", action == "barrier_wait", own)
+    value = operand.value if isinstance(operand, Imm) else 0
+    return value - (1 << 16 if value > 32767 else 0)
 
 
 class _Walk:
     """One pass over a path with the operations that are out on each counter, oldest first."""
 
-    def __init__(self, steps: Steps) -> None:
-        self.steps = steps
+    def __init__(self, steps: Steps, without: Collection[int] = ()) -> None:
+        self.steps, self.without = steps, without
         count = len(steps.names)
         self.in_order: list[deque[tuple[int, int]]] = [deque() for _ in range(count)]
         self.any_order: list[list[tuple[int, int]]] = [[] for _ in range(count)]
         self.issued_on = [0] * count
+        self.rows: list[tuple[int, int, int, int]] = []
         self.complete: list[list[int]] = []
         self.done: list[list[int]] = []
-        self.arrivals = 0
+        self.at: list[int] = []
+        self.counted: list[list[int]] = []
+        self.sync: list[tuple[bool, int]] = []
+        self.passed = 0
         self.completions = 0
 
+    @property
+    def arrivals(self) -> int:
+        return len(self.at)
+
     def through(self, blocks: Sequence[int]) -> Path:
-        rows: list[tuple[int, int, int, int]] = []
         sequence: list[list[int]] = []
         before: list[list[int]] = []
         starts: list[int] = []
-        arrivals: list[int] = []
-        counted: list[list[int]] = []
-        passed, others = 0, False
+        others = False
         for block in blocks:
-            starts.append(len(rows))
+            starts.append(len(self.rows))
             for step in self.steps.blocks[block]:
                 if isinstance(step, Operation):
                     self._make_room(step)
-                    rows.append((step.instruction, passed, self.arrivals, self.completions))
+                    if step.instruction in self.steps.exchanges:
+                        self._arrive(step.instruction, len(self.rows))
+                    self.rows.append((step.instruction, self.passed, self.arrivals, self.completions))
                     before.append(self.issued_on.copy())
-                    sequence.append(self._issue(step, len(rows) - 1))
+                    sequence.append(self._issue(step, len(self.rows) - 1))
                 elif isinstance(step, Wait):
                     self._wait(step)
-                elif not step.own:
-                    others = True
                 else:
-                    if step.arrives:
-                        arrivals.append(step.instruction)
-                        counted.append(self.issued_on.copy())
-                        self.arrivals += 1
-                    passed += step.passes
+                    others |= not step.own
+                    if step.own or self.steps.every:
+                        self._meet(step)
         for counter in range(len(self.issued_on)):
             self._leave(counter, 0)
         width = len(self.issued_on)
-        table = _table(rows, 4)
+        table = _table(self.rows, 4)
         twice = np.array([len(self.steps.operations[i].counters) == 2 for i in table[:, 0].tolist()], bool)
         complete, done, sequences = (_both(t, twice) for t in (self.complete, self.done, sequence))
         return Path(
             table[:, 0], table[:, 1], table[:, 2], complete, table[:, 3], done, sequences, _table(before, width),
-            np.array(starts, np.int64), np.array(arrivals, np.int64), _table(counted, width), others,
-            blocks,
+            np.array(starts, np.int64), np.array(self.at, np.int64), _table(self.counted, width), others,
+            blocks, self.sync,
         )  # fmt: skip
+
+    def _meet(self, step: Rendezvous) -> None:
+        if step.arrives:
+            self._arrive(step.instruction, -1)
+        if step.passes:
+            self._pass(-1)
+
+    def _arrive(self, instruction: int, operation: int) -> None:
+        self.at.append(instruction)
+        self.counted.append(self.issued_on.copy())
+        self.sync.append((True, operation))
+
+    def _pass(self, operation: int) -> None:
+        self.passed += 1
+        self.sync.append((False, operation))
 
     def _make_room(self, step: Operation) -> None:
         """Issue stalls while a counter is full: the oldest in-order operation is complete before this one."""
@@ -229,6 +272,8 @@ class _Walk:
         return numbers
 
     def _wait(self, step: Wait) -> None:
+        if step.instruction in self.without:
+            return
         for counter, left in step.conditions:
             self._leave(counter, left)
 
@@ -246,6 +291,8 @@ class _Walk:
 
     def _finish(self, index: int, column: int) -> None:
         self.complete[index][column], self.done[index][column] = self.arrivals, self.completions
+        if column == 0 and self.rows[index][0] in self.steps.acquires:
+            self._pass(index)
 
 
 def _table(rows: Sequence[Sequence[int]], width: int) -> NDArray[np.int64]:

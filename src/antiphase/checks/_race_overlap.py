@@ -27,6 +27,10 @@ class Pairs:
     byte: NDArray[np.int64]
     bytes_: NDArray[np.int64]
 
+    def of(self, chosen: NDArray[np.bool_]) -> Pairs:
+        """Some of them."""
+        return Pairs(self.a[chosen], self.b[chosen], self.byte[chosen], self.bytes_[chosen])
+
 
 def unordered(touched: Touched, agent: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64]) -> Pairs:
     """All unordered conflicting pairs. agent, first, last: by access number."""

@@ -16,7 +16,8 @@ _GROUPS = (4, 8, 4, 4)
 
 @dataclass(frozen=True, slots=True)
 class TensorTile:
-    """Runs of bytes in LDS and in memory; in memory only those that exist there."""
+    """Runs of bytes in LDS and in memory; in memory only those that exist there. A multicast fills the LDS of no other
+    workgroup, each loads for itself (10.7)."""
 
     lds: NDArray[np.int64]
     lds_sizes: NDArray[np.int64]
@@ -44,7 +45,8 @@ def tiles(words: Sequence[int], load: bool) -> TensorTile:
     """What a transfer with these descriptor words touches. load: to LDS, which pads; a store ignores padding."""
     field = _Fields(words)
     if not field(0, 0, 2) or not field(1, 112, 16):
-        return TensorTile(*(np.empty(0, np.int64) for _ in range(4)))
+        nothing = np.empty(0, np.int64)
+        return TensorTile(nothing, nothing, nothing, nothing)
     scale = field(1, 16, 2)
     gather = bool(field(0, 31, 1))
     iterate = bool(field(1, 19, 1)) and not gather
@@ -64,8 +66,9 @@ def tiles(words: Sequence[int], load: bool) -> TensorTile:
     lds, sizes = _padded(field, written, row_bytes, load)
     exists = np.broadcast_to(valid > 0, memory.shape)
     return TensorTile(
-        (target + lds).ravel(), np.tile(sizes, len(turns)), memory[exists], np.broadcast_to(valid, memory.shape)[exists]
-    )
+        (target + lds).ravel(), np.tile(sizes, len(turns)), memory[exists],
+        np.broadcast_to(valid, memory.shape)[exists],
+    )  # fmt: skip
 
 
 def _shape(field: _Fields, gather: bool, flat: bool) -> tuple[list[int], list[int], list[int]]:

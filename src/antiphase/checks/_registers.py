@@ -24,7 +24,7 @@ _TTMP = 108
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """Units an instruction reads and writes. results: the written units that a memory operation delivers later."""
+    """Units an instruction reads and writes. results: the written units that are delivered later, as a load's are."""
 
     reads: frozenset[int]
     writes: frozenset[int]
@@ -118,7 +118,7 @@ def _memory(instruction: Instruction, record: Memory) -> Uses:
     operands = list(instruction.operands)
     exec_ = frozenset[int]() if record.space == "smem" else units(Special("exec"))
     to_lds = record.to_lds or bool(instruction.modifier("lds"))
-    has_result = not to_lds and (record.access in ("load", "clock") or returns_old(instruction, record))
+    has_result = not to_lds and (record.access in ("load", "clock", "append") or returns_old(instruction, record))
     if record.access == "cache" or not operands:
         return Uses(_all(operands) | exec_, frozenset())
     if record.space == "buffer":
@@ -140,8 +140,13 @@ _CONDITIONS = {"scc": "scc", "vcc": "vcc", "exe": "exec"}
 def _control(instruction: Instruction, record: Control) -> Uses:
     if record.action == "branch" and record.condition:
         return Uses(units(Special(_CONDITIONS[record.condition[:3]])), frozenset())
-    if record.action in ("getpc", "getreg"):
-        return Uses(frozenset(), _all(instruction.operands[:1]))
+    if record.action in ("getpc", "getreg", "cycles", "swappc", "call"):
+        return Uses(_all(instruction.operands[1:]), _all(instruction.operands[:1]))
+    if record.action in ("message_return", "barrier_state"):
+        answer = _all(instruction.operands[:1])
+        return Uses(_all(instruction.operands[1:]), answer, answer)
     if record.action in ("barrier_signal_isfirst", "barrier_leave", "alloc_vgpr"):
-        return Uses(_all(instruction.operands), units(Special("scc")))
+        scc = units(Special("scc"))
+        late = scc if record.action == "barrier_signal_isfirst" else frozenset[int]()
+        return Uses(_all(instruction.operands), scc, late)
     return Uses(_all(instruction.operands), frozenset())

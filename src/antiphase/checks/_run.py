@@ -20,21 +20,25 @@ _STATIC = {
     "spacing": ("_spacing", "check_spacing"),
     "resources": ("_resources", "check_resources"),
     "port": ("_port", "check_port"),
+    "init": ("_init_registers", "check_registers"),
+    "stage": ("_stage_marks", "check_stage_marks"),
 }
 _DYNAMIC = {
     "race": ("_race", "check_races"),
     "stage": ("_stage_rules", "check_stages"),
     "sync": ("_sync", "check_sync"),
-    "init": ("_memory_use", "check_init"),
+    "init": ("_init", "check_init"),
     "mem": ("_memory_use", "check_memory"),
     "useless": ("_useless", "check_useless"),
     "bank": ("_bank", "check_banks"),
 }
 STATIC_CHECKS = tuple(_STATIC)
 """The names of the checks of a program."""
-CHECKS = (*_STATIC, *_DYNAMIC)
-"""The names of all checks: those of a program first, then those of a recording."""
+CHECKS = tuple(dict.fromkeys((*_STATIC, *_DYNAMIC)))
+"""The names of all checks: those of a program first, then those of a recording; `init` and `stage` are both."""
 
+_OF_MEMORY = ("init", "mem", "useless")
+"""Dynamic checks that look at the launch's allocations too."""
 _INDIRECT = ("s_setpc_", "s_swappc_", "s_call_")
 
 
@@ -102,7 +106,7 @@ def check_execution(execution: Execution, checks: Collection[str] | None = None)
     recorded = len({trace.workgroup for trace in recording.waves}), x * y * z
     part = CheckedKernel(execution.program, execution.kernel, Checked(()), (), 1, recorded)
     for name, check in _functions([n for n in chosen(checks) if n in _DYNAMIC], _DYNAMIC):
-        part = _with(part, name, check(execution if name == "mem" else recording))
+        part = _with(part, name, check(execution if name in _OF_MEMORY else recording))
     return part
 
 

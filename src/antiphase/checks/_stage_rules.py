@@ -23,6 +23,7 @@ from antiphase.checks._race_order import Rendezvous, Steps
 from antiphase.checks._race_overlap import distinct, grain, spread, unordered
 from antiphase.checks._race_pairs import KINDS
 from antiphase.checks._stage_groups import OffsetGroups, offset_groups
+from antiphase.checks._stage_slots import needless_completions
 from antiphase.machine import Recording
 
 
@@ -56,6 +57,7 @@ def check_stages(recording: Recording) -> list[Finding]:
     kernel = recording.program.kernel(recording.kernel)
     steps = Steps(recording.program, kernel)
     collected = _Collected()
+    needless: list[Finding] | None = None
     conditional = _conditional_barriers(kernel, steps)
     for group in groups(recording, steps):
         offset = offset_groups(group.paths)
@@ -65,7 +67,9 @@ def check_stages(recording: Recording) -> list[Finding]:
         _shape(collected, group, offset, steps)
         _too_close(collected, group, offset)
         _reversed(collected, group, offset)
-    return collected.findings()
+        if needless is None:
+            needless = list(needless_completions(kernel, steps, group))
+    return [*collected.findings(), *(needless or ())]
 
 
 def _conditional_barriers(kernel: Kernel, steps: Steps) -> tuple[int, ...]:

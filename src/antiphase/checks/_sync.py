@@ -1,8 +1,9 @@
-"""`sync`: waves of a workgroup that do not take the same number of barriers, and split barriers used out of turn.
+"""`sync`: waves of a workgroup that do not take the same number of barriers, and barriers used out of turn.
 
 A wave that has ended counts as arrived from then on, so that uneven waves do not hang; but the last rendezvous of the
 others then pair with none of its (AMD CDNA4 ISA 4.3). Of a split barrier, a second signal before a wait is undefined,
-and so is a wait without a signal (LLVM AMDGPUExecutionSynchronization).
+and so is a wait without a signal (LLVM AMDGPUExecutionSynchronization). What named barriers and those of clusters ask
+for besides is in `_sync_misuse`.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from antiphase.checks._finding import Finding, Site
-from antiphase.checks._race_order import Rendezvous, Steps
-from antiphase.machine import Recording
+from antiphase.checks._race_clock import clock
+from antiphase.checks._race_marks import WORKGROUP, marks, together
+from antiphase.checks._race_order import Path, Rendezvous, Steps
+from antiphase.checks._sync_misuse import Misuse
+from antiphase.machine import Recording, WaveTrace
 
 
 def check_sync(recording: Recording) -> list[Finding]:
@@ -35,7 +39,40 @@ def check_sync(recording: Recording) -> list[Finding]:
         if finding := _uneven(number, totals):
             uneven.setdefault(tuple(s.instruction for s in finding.sites), []).append(finding)
     found = [replace(same[0], count=len(same)) for same in uneven.values()]
-    return [*found, *(_misuse(rule, second, seen) for (rule, second), seen in sorted(out_of_turn.items()))]
+    found += [_misuse(rule, second, seen) for (rule, second), seen in sorted(out_of_turn.items())]
+    return [*found, *_of_other_barriers(recording)]
+
+
+def _of_other_barriers(recording: Recording) -> Iterator[Finding]:
+    """Misuse of barriers other than the workgroup's own."""
+    steps = Steps(recording.program, recording.program.kernel(recording.kernel), every=True)
+    if all(isinstance(step := steps.at(i), Rendezvous) and step.own for i in steps.barriers):
+        return
+    met: dict[tuple[str, int, int], list[tuple[int, int, Misuse]]] = {}
+    each = recording.waves_per_workgroup
+    paths: dict[bytes, Path] = {}
+    for members, waves in together(recording):
+        of_wave = {wave: _path(member.trace, steps, paths) for wave, member in waves.items()}
+        for misuse in clock(marks(waves, steps, of_wave, {}), each).misuses:
+            if misuse.number != WORKGROUP:
+                place = members[misuse.wave // each], misuse.wave % each
+                met.setdefault((misuse.rule, misuse.instruction, misuse.before), []).append((*place, misuse))
+    for (rule, instruction, before), seen in sorted(met.items()):
+        workgroup, _, first = seen[0]
+        waves = tuple(sorted({wave for _, wave, _ in seen}))
+        sites = (Site(instruction, "barrier", waves),)
+        if before >= 0:
+            sites = (Site(before, "barrier before"), *sites)
+        facts = {"workgroup": workgroup, "number": first.number, "members": first.members}
+        yield Finding("sync", rule, "error", sites, facts, None, len(seen))
+
+
+def _path(trace: WaveTrace, steps: Steps, known: dict[bytes, Path]) -> Path:
+    blocks = trace.blocks()
+    key = blocks.tobytes()
+    if key not in known:
+        known[key] = steps.path(blocks.tolist())
+    return known[key]
 
 
 def _own(steps: Steps, blocks: Sequence[int]) -> Iterator[Rendezvous]:

@@ -1,111 +1,90 @@
 """When the completion of each memory operation of a wave is needed, as places in what the wave executed.
 
 By its registers: where they are used. By other waves: at the last rendezvous before another wave touches its bytes in
-conflict. By the wave itself: where another engine touches its bytes. And, to be on the safe side, at atomics and cache
-instructions, which may publish what came before to other workgroups.
+conflict. By the wave itself: where another engine touches its bytes. And where it may be published, if other waves
+share its bytes (`_useless_shared`): at the first atomic, cache instruction or store to what other workgroups share that
+finds it complete today; and, since another wave may publish it, at the first rendezvous that does.
+
+That loads still out at an invalidation may undo it, and that write-backs and invalidations have to be waited for where
+something follows: LLVM AMDGPUUsage, memory model tables, and SIMemoryLegalizer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from antiphase.asm import Kernel
 from antiphase.checks._race_bytes import READ, Touched
 from antiphase.checks._race_group import Group
-from antiphase.checks._race_order import Operation, Rendezvous, Steps, Wait
+from antiphase.checks._race_order import Path
 from antiphase.checks._race_overlap import distinct, grain, spread
-from antiphase.checks._registers import uses_of
-from antiphase.isa import Memory, find
-
-NEVER = np.iinfo(np.int64).max
+from antiphase.checks._useless_shared import ALONE, WORKGROUPS, Sharing, shared_lds
+from antiphase.checks._useless_streams import NEVER, Stream, Streams
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
-    """A path with places: a wave's executed instructions, counted.
+class Publishing:
+    """What may publish. flags: atomics, and stores to what other workgroups share. caches: cache instructions that
+    matter to what is shared."""
 
-    issued: place of each operation. used: where its registers are first used, NEVER if they are not.
-    published: the next atomic or cache instruction.
-    arrivals: place of each arrival. waits: (place, instruction, counter, count) of each condition of each wait.
-    counted: by wait condition, in-order operations issued before on its counter.
-    """
+    sharing: Sharing
+    flags: frozenset[int]
+    caches: frozenset[int]
 
-    issued: NDArray[np.int64]
-    used: NDArray[np.int64]
-    published: NDArray[np.int64]
-    arrivals: NDArray[np.int64]
-    waits: list[tuple[int, int, int, int]]
-    counted: list[int]
+    @classmethod
+    def of(cls, sharing: Sharing, streams: Streams) -> Publishing:
+        """In a launch with this sharing."""
+        stores = sharing.abroad - streams.reads
+        return cls(sharing, frozenset(streams.atomic) | stores, frozenset(streams.cache))
 
 
-class Streams:
-    """Streams of a kernel's paths. after_cache: waits that come next behind a cache instruction, seen so far.
-    atomic: atomics on memory."""
+class Needs:
+    """Of the operations of one workgroup."""
 
-    def __init__(self, kernel: Kernel, steps: Steps) -> None:
-        self.kernel, self.steps = kernel, steps
-        self.uses = uses_of(kernel, steps.target)
-        results = frozenset().union(*(use.results for use in self.uses))
-        self.touched = [(use.reads | use.writes) & results for use in self.uses]
-        access = [self._access(i) for i in range(len(kernel.instructions))]
-        self.publishes = [a in ("cache", "atomic") for a in access]
-        self.atomic = {i for i, a in enumerate(access) if a == "atomic"}
-        self.cache = {i for i, a in enumerate(access) if a == "cache"}
-        self.after_cache: set[int] = set()
-        # places where nothing happens need no look
-        self.interesting = [
-            [i for i in range(b.start, b.end) if steps.at(i) or self.touched[i] or self.publishes[i]]
-            for b in kernel.blocks
-        ]
+    def __init__(self, group: Group, publishing: Publishing) -> None:
+        self.group, self.publishing = group, publishing
+        sides = (arrival_needs(group, touched, group.complete) for touched in (group.lds, group.memory))
+        self.rendezvous = np.minimum.reduce(list(sides))
+        self.own = _own_needs(group)
+        self.level = publishing.sharing.levels[group.number]
+        self.lds = shared_lds(group) if publishing.flags else np.zeros(len(group.wave), bool)
 
-    def _access(self, index: int) -> str:
-        """'atomic', but not of LDS, 'cache', or something else."""
-        record = find(self.kernel.instructions[index].mnemonic, self.steps.target)
-        if not isinstance(record, Memory) or record.space == "ds":
-            return ""
-        return record.access
+    def hard(self, wave: int, path: Path, stream: Stream) -> NDArray[np.int64]:
+        """By operation of a wave, the place by which registers and waves of the workgroup need it, NEVER if none do."""
+        mine = self.group.wave == wave
+        by_access = np.minimum(_at(self.rendezvous[mine], stream.arrivals), _at(self.own[mine], stream.issued))
+        return np.minimum(by_access.reshape(-1, 2).min(1), stream.used)
 
-    def of(self, blocks: Sequence[int]) -> Stream:
-        """The stream of a wave that executed these blocks."""
-        issued, used, published = list[int](), list[int](), list[int]()
-        arrivals, waits, counted = list[int](), list[tuple[int, int, int, int]](), list[int]()
-        owner: dict[int, int] = {}
-        on = [0] * len(self.steps.names)
-        place = first_unpublished = 0
-        cache = False
-        for block in blocks:
-            for index in self.interesting[block]:
-                place += 1
-                for unit in self.touched[index]:
-                    operation = owner.pop(unit, -1)
-                    if operation >= 0:
-                        used[operation] = min(used[operation], place)
-                if self.publishes[index]:
-                    published[first_unpublished:] = [place] * (len(published) - first_unpublished)
-                    first_unpublished = len(published)
-                cache |= index in self.cache
-                step = self.steps.at(index)
-                if isinstance(step, Operation):
-                    owner |= dict.fromkeys(self.uses[index].results, len(issued))
-                    issued.append(place)
-                    used.append(NEVER)
-                    published.append(NEVER)
-                    for counter in step.counters:
-                        on[counter] += step.ordered
-                elif isinstance(step, Wait):
-                    waits += [(place, index, counter, n) for counter, n in step.conditions]
-                    counted += [on[counter] for counter, _ in step.conditions]
-                    # some cache instructions count on hardware, although LLVM follows none of them
-                    self.after_cache |= {index} if cache else set()
-                    cache = False
-                elif isinstance(step, Rendezvous) and step.own and step.arrives:
-                    arrivals.append(place)
-        places = np.array(issued, np.int64), np.array(used, np.int64), np.array(published, np.int64)
-        return Stream(*places, np.array(arrivals, np.int64), waits, counted)
+    def published(self, wave: int, path: Path, stream: Stream) -> NDArray[np.int64]:
+        """By operation of a wave, the place by which it may be published, NEVER if it is not."""
+        mine = self.group.wave == wave
+        level = self.level[mine].reshape(-1, 2).max(1)
+        lds = self.lds[mine].reshape(-1, 2).any(1)
+        caches, flags = (
+            np.isin(path.instruction, list(some)) for some in (self.publishing.caches, self.publishing.flags)
+        )
+        # what invalidates and writes back has no bytes, but is there for those that are shared
+        level[caches] = WORKGROUPS
+        found = np.minimum(
+            _published(path, stream, (level > ALONE) | lds, np.flatnonzero(flags)),
+            _published(path, stream, level > ALONE, np.flatnonzero(caches)),
+        )
+        if self.publishing.flags:
+            arrivals = _at(path.complete.max(1), stream.arrivals)
+            found = np.minimum(found, np.where(level == WORKGROUPS, arrivals, NEVER))
+        return found
+
+
+def _published(path: Path, stream: Stream, chosen: NDArray[np.bool_], points: NDArray[np.int64]) -> NDArray[np.int64]:
+    """By operation, the place of the first of these points that finds it complete; NEVER for those not chosen."""
+    found = np.full(len(chosen), NEVER, np.int64)
+    rows = np.flatnonzero(chosen)
+    first = np.searchsorted(path.since[points], path.done[rows].max(1), "right")
+    first = np.maximum(first, np.searchsorted(points, rows, "right"))
+    found[rows] = np.append(stream.issued[points], NEVER)[first]
+    return found
 
 
 def next_conflicts(
@@ -138,10 +117,30 @@ def next_conflicts(
     return found
 
 
-def rendezvous_needs(group: Group) -> NDArray[np.int64]:
-    """By access: the arrival by which it has to be complete, NEVER if no other wave follows."""
-    moment = np.full(len(group.wave), NEVER, np.int64)
-    for touched in (group.lds, group.memory):
-        after = np.maximum(group.complete, group.issued)
-        moment = np.minimum(moment, next_conflicts(touched, group.wave, group.issued, after))
+def arrival_needs(group: Group, touched: Touched, done: NDArray[np.int64]) -> NDArray[np.int64]:
+    """By access: the last arrival before another wave touches its bytes in conflict, NEVER if none does.
+
+    done: arrivals of its wave before an access is done with.
+    """
+    moment = next_conflicts(touched, group.wave, group.issued, np.maximum(done, group.issued))
     return np.where(moment == NEVER, NEVER, moment - 1)
+
+
+def _own_needs(group: Group) -> NDArray[np.int64]:
+    """By access: the operation of the same wave by which it has to be complete, since another engine makes it."""
+    engine = np.zeros(len(group.wave), np.int64)
+    engine[group.lds.access] = group.lds.engine
+    found = np.full(len(group.wave), NEVER, np.int64)
+    for wave, path in group.paths.items():
+        touched = group.lds.of(group.wave[group.lds.access] == wave)
+        if len(np.unique(touched.engine)) > 1:
+            after = np.zeros(len(group.wave), np.int64)
+            after[group.wave == wave] = np.searchsorted(path.since, path.done.ravel(), "right") - 1
+            needs = next_conflicts(touched, engine, group.operation, np.maximum(after, group.operation))
+            found = np.where(group.wave == wave, needs, found)
+    return found
+
+
+def _at(index: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """places[index], NEVER for NEVER and what lies behind the last."""
+    return np.append(places, NEVER)[np.minimum(index, len(places))]

@@ -15,7 +15,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection, SymbolTableSection
 
 from antiphase import asm
-from antiphase._objdump import OLDEST, find_objdump
+from antiphase._llvm_tools import OLDEST, find_objdump
 from antiphase.errors import UserError
 from antiphase.frontends._code_lines import source_lines
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from antiphase import arch, asm
 from antiphase.errors import UserError
 from antiphase.frontends._source_files import at_home, source_file
+from antiphase.frontends._stage_borders import with_unused_stages
 
 if TYPE_CHECKING:
     from triton.backends.compiler import GPUTarget
@@ -103,7 +104,7 @@ def from_triton(kernel: Any, signature: Mapping[str, str]) -> Compiled:
     metadata = kernel.metadata._asdict()
     return Compiled(
         name=kernel.name,
-        asm=at_home(kernel.asm["amdgcn"], source_file(kernel.src)),
+        asm=at_home(with_unused_stages(kernel.asm["amdgcn"], kernel.asm["ttgir"]), source_file(kernel.src)),
         shared=metadata["shared"],
         num_warps=metadata["num_warps"],
         wave_size=metadata["warp_size"],

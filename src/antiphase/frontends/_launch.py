@@ -53,10 +53,13 @@ class Launch:
 def execute(launch: Launch, options: RunOptions) -> Execution:
     """Run a launch; results are in the memory of its buffers."""
     from antiphase.machine import Memory
+    from antiphase.machine.uninitialised import unwritten
 
     memory = Memory()
     for buffer in merged(launch.buffers):
         memory.add(buffer.address, buffer.size, buffer.name, writable=buffer.writable, owner=buffer.owner)
+    if options.record:
+        memory.unwritten = unwritten((a.address, a.size) for a in memory.allocations)
     total = math.prod(launch.grid) // max(1, math.prod(launch.cluster))
     recorded = options.recorded_workgroups
     if not options.record or recorded is None or recorded >= total:

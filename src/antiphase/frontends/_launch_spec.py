@@ -1,6 +1,7 @@
 """One launch written down: grid, work-items, and a value for each argument; for the command line and for files.
 
-Short: `a=random:f16:1024x1024 c=zeros:f32:1024x1024 n=1024`, arguments in the kernel's order.
+Short: `a=random:f16:1024x1024 c=empty:f32:1024x1024 n=1024`, arguments in the kernel's order.
+`init` finds reads of what is `empty` and has not been written.
 A JSON file or text: {"grid": [4], "threads": 256, "lds_bytes": 0, "args": {"a": "random:f16:1024x1024", "n": 1024}}.
 """
 
@@ -24,7 +25,7 @@ _TYPES = {
     "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8,
     "u64": np.uint64, "u32": np.uint32, "u16": np.uint16, "u8": np.uint8,
 }  # fmt: skip
-_FILLS = ("random", "zeros", "ones", "arange")
+_FILLS = ("random", "zeros", "ones", "arange", "empty")
 _KEYS = ("grid", "threads", "lds_bytes", "args")
 _SHAPE = "write fill:type:shape, such as random:f16:64x64, a number, null, or a .npy file"
 
@@ -123,6 +124,10 @@ def _value(name: str, value: object, rng: np.random.Generator) -> Any:
 
 
 def _filled(fill: str, dtype: np.dtype, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+    if fill == "empty":
+        from antiphase.machine.uninitialised import leave_unwritten
+
+        return leave_unwritten(np.empty(shape, dtype))
     if fill == "random":
         values = rng.integers(0, 16, shape) if dtype.kind in "iu" else rng.standard_normal(shape)
     elif fill == "arange":

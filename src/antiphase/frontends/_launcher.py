@@ -16,14 +16,17 @@ from antiphase import asm
 from antiphase.errors import AntiphaseError, UserError
 from antiphase.frontends import _launch
 from antiphase.frontends._buffers import Buffer, Exposed, address_of, buffer_of, is_array
-from antiphase.frontends._source_files import at_home, source_file
 from antiphase.frontends._launch import Launch, RunOptions
+from antiphase.frontends._source_files import at_home, source_file
+from antiphase.frontends._stage_borders import with_unused_stages
 from antiphase.frontends._tensor import empty
 from antiphase.frontends._types import pack_scalar
 from antiphase.machine.fault_tally import FaultTally
 
 if TYPE_CHECKING:
     from antiphase.machine import Execution
+
+_STAGES = (".amdgcn", ".ttgir")
 
 
 @dataclass
@@ -165,8 +168,8 @@ def _address(value: Any) -> int:
 def _program(compilation: str, name: str, target: str, source: Path | None) -> asm.Program:
     """The program of one compilation, by its hash in Triton's cache: a launcher is not given the text."""
     group = get_cache_manager(compilation).get_group(f"{name[:150]}.json") or {}
-    for file, path in group.items():
-        if file.endswith(".amdgcn"):
-            text = at_home(Path(path).read_text(encoding="utf-8"), source)
-            return asm.parse(text, name=name, target=target)
+    texts = {Path(file).suffix: path for file, path in group.items() if Path(file).suffix in _STAGES}
+    if ".amdgcn" in texts:
+        text, ttgir = (Path(texts[one]).read_text(encoding="utf-8") if one in texts else "" for one in _STAGES)
+        return asm.parse(at_home(with_unused_stages(text, ttgir), source), name=name, target=target)
     raise UserError(f"Triton's cache holds no text of kernel {name}", remedy="unset TRITON_STORE_BINARY_ONLY")

@@ -18,14 +18,27 @@ _LIBRARY = Path("backends", "amd", "lib", "libtriton_amd_codegen.so")
 _ERROR = re.compile(r"^[\w-]+:(\d+):\d+: error: (.*)$", re.MULTILINE)
 
 
+class _CompileOptions(ctypes.Structure):
+    """As triton 3.9.0's AMD backend declares them (compiler.py, _AMDGPUCodegenOptions)."""
+
+    _fields_ = [
+        ("abi_version", ctypes.c_uint32),
+        *((name, ctypes.c_char_p) for name in ("triple", "processor", "features", "abi", "flags", "disabled_passes")),
+        *((name, ctypes.c_uint8) for name in ("fp_fusion", "unoptimized", "canonical_gep", "dump_ir", "timing")),
+    ]
+
+
 class Assembler:
-    """The assembler of the LLVM that a Triton wheel carries; needs neither a GPU nor `import triton`."""
+    """The LLVM that a Triton wheel carries: assembler and compiler; needs neither a GPU nor `import triton`."""
 
     def __init__(self, library: Path) -> None:
         self._library = ctypes.CDLL(str(library))
         text, size, out = ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p)
         self._library.triton_amdgpu_assemble.argtypes = [
             text, size, text, text, text, out, ctypes.POINTER(size), out,
+        ]  # fmt: skip
+        self._library.triton_amdgpu_compile.argtypes = [
+            text, size, ctypes.POINTER(_CompileOptions), out, ctypes.POINTER(size), out,
         ]  # fmt: skip
         self._library.triton_amdgpu_free.argtypes = [ctypes.c_void_p]
         self._library.triton_amdgpu_revision.restype = text
@@ -38,7 +51,7 @@ class Assembler:
 
     def assemble(self, source: str, target: str, features: str = "") -> bytes:
         """A relocatable ELF object. UserError with the first diagnostic where the text is refused."""
-        code, problems = self._assemble(source, target, features)
+        code, problems = self.assembled(source, target, features)
         if code is None:
             line, what = min(problems.items(), default=(0, "refused without a reason"))
             raise UserError(f"LLVM does not assemble this for {target}: {what}", line=line)
@@ -46,10 +59,33 @@ class Assembler:
 
     def refusals(self, lines: Sequence[str], target: str, features: str = "") -> dict[int, str]:
         """Index of each line that the assembler refuses, to its first reason; an accepted line has none."""
-        _, problems = self._assemble("\n".join(lines) + "\n", target, features)
+        _, problems = self.assembled("\n".join(lines) + "\n", target, features)
         return {line - 1: what for line, what in problems.items()}
 
-    def _assemble(self, source: str, target: str, features: str) -> tuple[bytes | None, dict[int, str]]:
+    def compile(self, source: str, target: str, features: str = "") -> str:
+        """LLVM IR, which names no triple, as assembly text outside any operating system's ABI.
+
+        UserError with LLVM's message where the IR is refused.
+        """
+        ir, size = source.encode(), ctypes.c_size_t()
+        code, error = ctypes.c_void_p(), ctypes.c_void_p()
+        triple = _triple(target).partition("-")[0]
+        texts = (text.encode() for text in (triple, target, features, "", "", ""))
+        options = _CompileOptions(1, *texts, 1, 0, 0, 0, 0)
+        status = self._library.triton_amdgpu_compile(
+            ir, len(ir), ctypes.byref(options), ctypes.byref(code), ctypes.byref(size), ctypes.byref(error)
+        )
+        text = ctypes.string_at(code.value, size.value).decode() if code.value else ""
+        message = ctypes.string_at(error.value).decode(errors="replace") if error.value else "no reason given"
+        for memory in (code, error):
+            if memory.value:
+                self._library.triton_amdgpu_free(memory)
+        if status:
+            raise UserError(f"LLVM does not compile this for {target}: {message}")
+        return text
+
+    def assembled(self, source: str, target: str, features: str = "") -> tuple[bytes | None, dict[int, str]]:
+        """The object, None where the text is refused, and the first reason for each line that is, counted from 1."""
         data, size = source.encode(), ctypes.c_size_t()
         code, error = ctypes.c_void_p(), ctypes.c_void_p()
         with tempfile.TemporaryFile("w+", errors="replace") as diagnostics:

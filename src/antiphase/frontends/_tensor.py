@@ -123,13 +123,21 @@ class Tensor:
 def tensor(values: ArrayLike, dtype: DTypeLike | None = None) -> Tensor:
     """A new contiguous tensor holding a copy of `values`."""
     array = np.asarray(values, dtype=dtype)
-    made = empty(array.shape, array.dtype)
+    made = _allocated(array.shape, array.dtype)
     made.numpy()[...] = array
     return made
 
 
 def empty(shape: int | Sequence[int], dtype: DTypeLike = np.float32) -> Tensor:
-    """A new contiguous tensor, its contents unspecified, aligned as a device allocation would be."""
+    """A new contiguous tensor that holds nothing, aligned as a device allocation would be: `init` finds reads of it."""
+    from antiphase.machine.uninitialised import leave_unwritten
+
+    made = _allocated(shape, dtype)
+    leave_unwritten(made.numpy())
+    return made
+
+
+def _allocated(shape: int | Sequence[int], dtype: DTypeLike) -> Tensor:
     element = np.dtype(dtype)
     size = int(np.prod(shape)) * element.itemsize
     if size == 0:
@@ -143,4 +151,4 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike = np.float32) -> Tensor:
 
 def zeros(shape: int | Sequence[int], dtype: DTypeLike = np.float32) -> Tensor:
     """A new contiguous tensor of zeros."""
-    return empty(shape, dtype).zero_()
+    return _allocated(shape, dtype).zero_()

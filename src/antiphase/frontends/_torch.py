@@ -10,6 +10,7 @@ While `cuda_on_cpu` is active
 - layer_norm of half-precision tensors is computed in float32 and rounded once, as torch does on a GPU
   (at::acc_type): on the CPU its backward pass (measured: torch 2.13.0) sums rows in the half type, which is
   coarser than the tolerances that kernels are compared with.
+- what torch.empty and its kin make is filled with a pattern, by which `init` finds reads of memory never written.
 Not covered: classes that take a device in their constructor without passing through a torch function, such as
 torch.Generator(device='cuda').
 """
@@ -67,6 +68,8 @@ def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
 def _mode(torch: Any, on_data_ptr: Callable[[Any], None]) -> Any:
     from torch.overrides import TorchFunctionMode  # pyright: ignore[reportMissingImports]
 
+    from antiphase.machine.uninitialised import leave_bytes_unwritten
+
     cpu = torch.device("cpu")
     is_cuda = torch.Tensor.is_cuda.__get__  # made anew at each look-up, so compared with ==
 
@@ -76,6 +79,7 @@ def _mode(torch: Any, on_data_ptr: Callable[[Any], None]) -> Any:
         return cpu if isinstance(value, str) and value.split(":")[0] in _GPU else value
 
     halves = (torch.float16, torch.bfloat16)
+    kin = (torch.empty, torch.empty_like, torch.empty_strided, torch.Tensor.new_empty, torch.Tensor.new_empty_strided)
 
     def widened(value: Any) -> Any:
         return value.float() if isinstance(value, torch.Tensor) else value
@@ -94,7 +98,11 @@ def _mode(torch: Any, on_data_ptr: Callable[[Any], None]) -> Any:
             if func is torch.nn.functional.layer_norm and args[0].dtype in halves:
                 wide = {key: widened(value) for key, value in kwargs.items()}
                 return func(*map(widened, args), **wide).to(args[0].dtype)
-            return func(*args, **kwargs)
+            made = func(*args, **kwargs)
+            if func in kin and made.device.type == "cpu" and made.dtype != torch.bool:
+                storage = made.untyped_storage()
+                leave_bytes_unwritten(storage.data_ptr(), storage.nbytes())
+            return made
 
     return CudaOnCpu()
 

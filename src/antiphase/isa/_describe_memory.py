@@ -82,7 +82,9 @@ def _memory_notes(record: Memory) -> list[str]:
         notes.append(extend[record.extend])
     if record.transpose is not None:
         notes.append("Elements are then exchanged between lanes so that rows become columns.")
-    if record.whole_wave:
+    if record.exec_rule == "ignored":
+        notes.append("EXEC is ignored: all lanes take part.")
+    if record.exec_rule == "whole":
         notes.append("With some lanes inactive the result is undefined; with none active nothing happens.")
     if record.to_lds:
         notes.append("The data goes to LDS, not to registers." if load else "The data comes from LDS.")

@@ -151,10 +151,11 @@ class Memory(Record):
     operands: data operands; a register tuple of a flat or buffer atomic splits into that many.
     returns: an atomic that always writes the old value.
     transpose: how a transposing load exchanges elements between lanes after reading.
-    whole_wave: with some lanes inactive the result is undefined (with none active nothing happens).
+    exec_rule: EXEC 'masks' lanes; has to be 'whole', so that with some lanes inactive the result is undefined (with none
+    active nothing happens); or is 'ignored', as if all lanes were active.
     to_lds: the data goes to LDS (or comes from it, if it is a store) instead of registers.
     asynchronous: it counts on asynccnt; with to_lds each lane names its own LDS address.
-    multicast: M0 holds a mask of the workgroups of the cluster that receive the data.
+    multicast: M0 holds a mask of the workgroups of the cluster that ask for the same data.
     by_lane: there is no address register; lane i accesses 4 * i bytes further on.
     lanes: for DS instructions that move data between lanes and touch no memory: (register operands in text order as
     u32, the offset as an int) -> result.
@@ -171,7 +172,7 @@ class Memory(Record):
     operands: int = 1
     returns: bool = False
     transpose: Transpose | None = None
-    whole_wave: bool = False
+    exec_rule: Literal["masks", "whole", "ignored"] = "masks"
     to_lds: bool = False
     asynchronous: bool = False
     multicast: bool = False
@@ -231,12 +232,18 @@ class Control(Record):
 
 @dataclass(slots=True)
 class Registry:
+    """synonyms: by the id of a record, all names that were registered together with its own."""
+
     records: dict[str, list[Record]] = field(default_factory=dict)
+    synonyms: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     def add(self, names: str, make: Callable[..., Record], **fields: object) -> None:
         """Register one record under one or several names ("ds_read_b32 ds_load_b32")."""
-        for name in names.split():
-            self.records.setdefault(name, []).append(make(name=name, **fields))
+        together = tuple(names.split())
+        for name in together:
+            record = make(name=name, **fields)
+            self.synonyms[id(record)] = together
+            self.records.setdefault(name, []).append(record)
 
     def find(self, mnemonic: str, target: str) -> Record | None:
         """The record for a mnemonic as the assembler spells it, encoding suffix included."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from antiphase.isa._expr import F32, F64, I32, U32, Expr, Type, const, is_nan, mode, select
 from antiphase.isa._floats import LAYOUT, exponent_field, magnitude, negative, power_of_two
-from antiphase.isa._formats import SMALL, SmallFloat
+from antiphase.isa._formats import SCALES, SMALL, SmallFloat
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,13 @@ def codes_of(form: SmallFloat) -> Codes:
     return Codes(sign, top, None, None)
 
 
-def encode(x: Expr, name: str, random: Expr | None = None) -> Expr:
-    """The code of an f32 or f64 value, u32. random: added below the kept fraction instead of rounding."""
-    form, layout = SMALL[name], LAYOUT[x.type]
+def encode(x: Expr, name: str, random: Expr | None = None, *, infinite: bool = False) -> Expr:
+    """The code of an f32 or f64 value, u32; of a scale format, the sign in the bit above.
+
+    random: added below the kept fraction instead of rounding. infinite: with MODE.fp16_ovfl, an infinity is a NaN
+    instead of the largest value, in formats that have one.
+    """
+    form, layout = SMALL.get(name) or SCALES[name], LAYOUT[x.type]
     wide = layout.unsigned
     dropped = layout.fraction - form.mantissa
     size = magnitude(x)
@@ -54,7 +58,12 @@ def encode(x: Expr, name: str, random: Expr | None = None) -> Expr:
     up = (unit >> 1) - 1 + ((kept >> shift) & 1) if random is None else _aligned(random, wide, shift)
     kept = kept + up
     code = (kept >> shift).to(U32)
-    return _special(x, select(exponent_field(x) == 0, const(U32, 0), code), form)
+    result = _special(x, select(exponent_field(x) == 0, const(U32, 0), code), form)
+    nan = codes_of(form).nan
+    if not infinite or nan is None:
+        return result
+    limited = (size == layout.infinity) & mode("fp16_ovfl")
+    return select(limited, select(negative(x), const(U32, nan | codes_of(form).sign), const(U32, nan)), result)
 
 
 def _aligned(random: Expr, wide: Type, shift: Expr) -> Expr:

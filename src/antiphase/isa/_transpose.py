@@ -36,12 +36,13 @@ CDNA4_TRANSPOSES = {
     16: Transpose(16, "L2 L3 j0 j1 L4 L5", "L0 L1"),
 }
 
-# 16 bits: measured on gfx1201 and gfx1250 by their users; Triton's layout for ds_load_tr16_b128.
-# 8 bits: Triton's layout for ds_load_tr8_b64, the addresses of Tensile (hipBLASLt) and of gfx1201 kernels; rocjitsu
-# has groups of 8 neighbours instead. 4 bits: Tensile's addresses and rocjitsu. 6 bits: rocjitsu alone.
+# AMD CDNA5 ISA 10.9.2: its figure has the column (K) and the half of the rows (M) that each lane loads, 7.12.2 and
+# 7.12.6.1 where they are wanted. 16 bits were also measured on gfx1201 and gfx1250 by their users, Triton and Tensile
+# address 8 and 4 bits this way too. rocjitsu agrees on 16 and 4 bits; it has groups of 8 neighbours for 8, and
+# "j0 j1 L4 j2 j3" for 6.
 WMMA_TRANSPOSES = {
     4: Transpose(4, "j0 j1 j2 L4 j3", "L0 L1 L2 L3"),
-    6: Transpose(6, "j0 j1 L4 j2 j3", "L0 L1 L2 L3"),
+    6: Transpose(6, "j0 j1 j3 j2 L4", "L0 L1 L2 L3"),
     8: Transpose(8, "j0 j1 L3 j2 L4", "L0 L1 L2"),
     16: Transpose(16, "j0 j1 j2 L3 L4", "L0 L1 L2"),
 }

@@ -10,6 +10,7 @@ from antiphase.isa._record import control
 CITE = "AMD Instinct MI300 CDNA3 ISA, chapter 12.5 (SOPP), 12.2 (SOPK), 12.3 (SOP1)"
 RDNA3 = "AMD RDNA3 ISA (15-Aug-2023), chapter 5 and 16.5 (SOPP)"
 RDNA4 = "AMD RDNA4 ISA (7-Apr-2025), chapter 5 and 16.5 (SOPP)"
+CDNA5 = "AMD CDNA5 ISA (27-Jul-2026), 5.6 and 15.3, 15.5"
 LLVM = "LLVM AMDGPUUsage and AMDGPUExecutionSynchronization, SOPInstructions.td (gfx1250)"
 op = functools.partial(control, cite=CITE)
 gfx11 = functools.partial(control, cite=RDNA3, targets=GFX11)
@@ -62,7 +63,7 @@ gfx12("s_barrier_signal_isfirst", "barrier_signal_isfirst")
 gfx12("s_barrier_wait", "barrier_wait")
 gfx12("s_barrier_init", "barrier_init")
 gfx12("s_barrier_join", "barrier_join")
-gfx12("s_barrier_leave", "barrier_leave", status="modelled", note="what SCC says is not public: 1 here")
+gfx12("s_barrier_leave", "barrier_leave", cite=CDNA5)
 gfx12("s_get_barrier_state", "barrier_state")
 gfx1250("s_wakeup_barrier", "hint")
 

@@ -60,15 +60,16 @@ for bits in (8, 16):
 
 for bits, element in ((64, 16), (64, 8), (64, 4), (96, 6)):
     cite = "AMD CDNA4 ISA, chapter 11 (LDS transpose loads)"
-    load(f"ds_read_b{bits}_tr_b{element}", bits=bits, transpose=CDNA4_TRANSPOSES[element], targets=GFX950, cite=cite)
+    shape = CDNA4_TRANSPOSES[element]
+    load(f"ds_read_b{bits}_tr_b{element}", bits=bits, transpose=shape, exec_rule="whole", targets=GFX950, cite=cite)
 for bits, element in ((128, 16), (64, 8), (64, 4), (96, 6)):
     fields: dict[str, Any] = {
         "bits": bits,
         "transpose": WMMA_TRANSPOSES[element],
-        "whole_wave": True,
+        "exec_rule": "ignored",
         "targets": GFX1250,
     }
-    load(f"ds_load_tr{element}_b{bits}", cite="AMD CDNA5 ISA 11.2.4", **fields, **transpose_status(element))
+    load(f"ds_load_tr{element}_b{bits}", cite="AMD CDNA5 ISA 11.2.4, 10.9.2", **fields, **transpose_status(element))
 
 load("ds_read_addtid_b32 ds_load_addtid_b32", by_lane=True)
 store("ds_write_addtid_b32 ds_store_addtid_b32", by_lane=True)
@@ -154,19 +155,17 @@ load("ds_swizzle_b32", lanes=swizzle, operands=0)
 
 
 def arrive(old: Expr, count: Expr) -> Expr:
-    """An LDS barrier: pending count in bits 28:0, phase in 31:29, the count to begin again with in 47:32. An arrival
-    beyond the pending count begins the next phase."""
-    pending, phase = old & PENDING, old >> 29 & 7
-    reload = old >> 32 & 0xFFFF
-    last = count > pending
-    left = select(last, pending + reload + 1 - count, pending - count) & PENDING
-    turned = select(last, phase - 1, phase) & 7
-    return (old & ~const(U64, 0xFFFFFFFF)) | turned << 29 | left
+    """An LDS barrier: pending count in bits 28:0, phase in 31:29, the count to begin again with in 47:32. Arrivals that
+    take the pending count below 0 borrow from the phase; it begins again whatever they were."""
+    state = (old - count) & 0xFFFFFFFF
+    below = (state >> PENDING_BITS - 1 & 1) != 0
+    reload = (state & ~const(U64, (1 << PENDING_BITS) - 1)) | (old >> 32 & 0xFFFF)
+    return (old & ~const(U64, 0xFFFFFFFF)) | select(below, reload, state)
 
 
-PENDING = (1 << 29) - 1
+PENDING_BITS = 29
 barrier = functools.partial(
-    atomic, bits=64, type=U64, targets=GFX1250, cite="AMD CDNA5 ISA 11.2.2; Triton's lowering of LDS barriers",
+    atomic, bits=64, type=U64, targets=GFX1250, cite="AMD CDNA5 ISA 11.2.2, 15.15; Triton's lowering of LDS barriers",
     status="modelled", note="a pending count of 29 bits, as Triton assumes; hardware can be set up for other widths",
 )  # fmt: skip
 barrier("ds_atomic_barrier_arrive_rtn_b64", update=arrive, returns=True)

@@ -68,8 +68,9 @@ def _input(record: Matrix, lanes: int, side: int, name: str) -> Fragment:
     if record.family == "rdna3":
         layout = replicated_input_layout(lanes, depth)
     elif record.family == "mfma":
-        halves = record.a == "f8f6f4" and bits == 8
-        layout = input_layout(outer, depth, record.blocks, 16 if halves else 0)
+        # 128 bits a lane, then the other lanes, then on: AMD CDNA4 ISA 7.5.1.3 for B of sparse products
+        split = (record.a == "f8f6f4" and bits == 8) or (record.sparse and side == 1)
+        layout = input_layout(outer, depth, record.blocks, 128 // bits if split else 0)
     else:
         run = _run(record.family, bits) * (2 if record.sparse and side else 1)
         layout = partitioned_input_layout(lanes, outer, depth, min(run, depth // 2), bits)

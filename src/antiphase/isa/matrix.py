@@ -13,6 +13,9 @@ CITE4 = "AMD CDNA4 ISA, chapter 7 (matrix arithmetic) and VOP3P-MAI"
 CDNA3 = frozenset(("gfx942",))
 CDNA4 = frozenset(("gfx950",))
 
+BF16 = ("_1k", "")
+"""Endings of older spellings of bf16 instructions."""
+
 Shape = Sequence[int]
 
 integer = functools.partial(matrix, types="i8 i8 i32", cite=CITE, targets=CDNA3 | CDNA4)
@@ -42,18 +45,18 @@ def real(
 sparse = functools.partial(real, sparse=True)
 
 
-def spelled(shape: Shape, types: str, family: str = "v_mfma", old: str | None = "") -> str:
+def spelled(shape: Shape, types: str, family: str = "v_mfma", old: Sequence[str] = ("",)) -> str:
     """Names of one instruction: v_mfma_f32_16x16x4_4b_f16, and v_mfma_f32_16x16x4f16 as before GFX940.
 
-    old: what the older spelling ends in; None where there is none.
+    old: what older spellings end in. LLVM encodes all of them alike, v_mfma_f32_16x16x4bf16 as its _1k too.
     """
     m, n, k, blocks = shape
     acc, *inputs = types.split()
     sides = f"{m}x{n}x{k}"
     multiple = f"_{blocks}b" if blocks > 1 else ""
     names = [f"{family}_{acc}_{sides}{multiple}_{'_'.join(inputs)}"]
-    if old is not None and len(inputs) == 1:
-        names.append(f"{family}_{acc}_{sides}{inputs[0]}{old}")
+    if len(inputs) == 1:
+        names += (f"{family}_{acc}_{sides}{inputs[0]}{ending}" for ending in old)
     return " ".join(names)
 
 
@@ -66,7 +69,7 @@ MULTIPLE = ((32, 32, 2), (16, 16, 4), (4, 4, 16))  # M, N, blocks of the forms w
 for m, n, blocks in MULTIPLE:
     real(spelled((m, n, 1, blocks), "f32 f32"), (m, n, 1, blocks), same("f32", "f32"))
     real(spelled((m, n, 4, blocks), "f32 f16"), (m, n, 4, blocks), same("f16", "f32"))
-    real(spelled((m, n, 4, blocks), "f32 bf16", old="_1k"), (m, n, 4, blocks), same("bf16", "f32"))
+    real(spelled((m, n, 4, blocks), "f32 bf16", old=BF16), (m, n, 4, blocks), same("bf16", "f32"))
     integer(spelled((m, n, 4, blocks), "i32 i8"), (m, n, 4, blocks))
 
 for m, n, depth in ((32, 32, 2), (16, 16, 4)):
@@ -74,12 +77,12 @@ for m, n, depth in ((32, 32, 2), (16, 16, 4)):
     real(spelled((m, n, depth, 1), "f32 f32"), (m, n, depth), same("f32", "f32"))
     real(spelled((m, n, 2 * depth, 1), "f32 xf32"), (m, n, 2 * depth), same("xf32", "f32"), targets=CDNA3)
     real(spelled((m, n, 4 * depth, 1), "f32 f16"), (m, n, 4 * depth), same("f16", "f32"))
-    real(spelled((m, n, 4 * depth, 1), "f32 bf16", old="_1k"), (m, n, 4 * depth), same("bf16", "f32"))
+    real(spelled((m, n, 4 * depth, 1), "f32 bf16", old=BF16), (m, n, 4 * depth), same("bf16", "f32"))
     integer(spelled((m, n, 8 * depth, 1), "i32 i8"), (m, n, 8 * depth))
     for element in ("f16", "bf16"):
-        names = spelled((m, n, 8 * depth, 1), f"f32 {element}", old=None)
+        names = spelled((m, n, 8 * depth, 1), f"f32 {element}")
         real(names, (m, n, 8 * depth), same(element, "f32"), targets=CDNA4, cite=CITE4)
-    names = spelled((m, n, 16 * depth, 1), "i32 i8", old=None)
+    names = spelled((m, n, 16 * depth, 1), "i32 i8")
     integer(names, (m, n, 16 * depth), targets=CDNA4, cite=CITE4)
     for a in ("fp8", "bf8"):
         for b in ("fp8", "bf8"):
@@ -99,14 +102,14 @@ for m, n, depth in ((32, 32, 16), (16, 16, 32)):
     for scale, targets, cite in ((1, None, CITE), (2, CDNA4, CITE4)):
         for element in ("f16", "bf16"):
             shape = (m, n, scale * depth)
-            names = spelled((*shape, 1), f"f32 {element}", family="v_smfmac", old=None)
+            names = spelled((*shape, 1), f"f32 {element}", family="v_smfmac", old=())
             sparse(names, shape, same(element, "f32"), targets=targets, cite=cite)
         shape = (m, n, 2 * scale * depth)
-        names = spelled((*shape, 1), "i32 i8", family="v_smfmac", old=None)
+        names = spelled((*shape, 1), "i32 i8", family="v_smfmac", old=())
         sparse_integer(names, shape, targets=targets or CDNA3 | CDNA4, cite=cite)
         for a in ("fp8", "bf8"):
             for b in ("fp8", "bf8"):
-                names = spelled((*shape, 1), f"f32 {a} {b}", family="v_smfmac", old=None)
+                names = spelled((*shape, 1), f"f32 {a} {b}", family="v_smfmac", old=())
                 types = {CDNA3: f"{a}_fnuz {b}_fnuz f32", CDNA4: f"{a} {b} f32"}
                 for target in (CDNA3, CDNA4) if scale == 1 else (CDNA4,):
                     sparse(names, shape, types[target], targets=target, cite=cite)

@@ -73,13 +73,10 @@ def transfers() -> None:
         memory(f"global_store_async_from_lds_b{bits}", "global", "store", **fields)
         memory(f"cluster_load_async_to_lds_b{bits}", "global", "load", multicast=True, **fields)
     for bits in (32, 64, 128):
-        memory(f"cluster_load_b{bits}", "global", "load", bits=bits, targets=GFX1250, cite=CDNA5)
+        memory(f"cluster_load_b{bits}", "global", "load", bits=bits, multicast=True, targets=GFX1250, cite=CDNA5)
         for space in ("global", "flat"):
             memory(f"{space}_load_monitor_b{bits}", space, "load", bits=bits, targets=GFX1250, cite=CDNA5)
-    memory(
-        "tensor_load_to_lds", "tensor", "load", to_lds=True, targets=GFX1250, cite="AMD CDNA5 ISA 10.11",
-        status="modelled", note="multicast to other workgroups only within a cluster launch; no context restore",
-    )  # fmt: skip
+    memory("tensor_load_to_lds", "tensor", "load", to_lds=True, targets=GFX1250, cite="AMD CDNA5 ISA 10.11")
     memory("tensor_store_from_lds", "tensor", "store", to_lds=True, targets=GFX1250, cite="AMD CDNA5 ISA 10.11")
 
 
@@ -91,18 +88,19 @@ def transposing() -> None:
     ):  # fmt: skip
         memory(
             named("global_load_", names), "global", "load", bits=bits, transpose=WMMA_TRANSPOSES[element],
-            whole_wave=True, targets=targets, cite="AMD RDNA4 ISA 11.6.2; AMD CDNA5 ISA 10.9",
+            exec_rule="whole", targets=targets, cite="AMD RDNA4 ISA 11.6.2; AMD CDNA5 ISA 10.9.2 and its figure",
             **transpose_status(element),
         )  # fmt: skip
 
 
 def transpose_status(element: int) -> dict[str, str]:
-    """Where the exchange between lanes is known from: the manuals show what it is for, not which lane gives what."""
-    evidence = {
-        16: "measured on gfx1201 and gfx1250 by others", 8: "as Triton and Tensile address it; rocjitsu differs",
-        6: "as rocjitsu has it, the only source", 4: "as Tensile addresses it, and rocjitsu",
-    }  # fmt: skip
-    return {"status": "modelled", "note": f"lane exchange {evidence[element]}"}
+    """The exchange between lanes: of 6 bits, the manual's figure and rocjitsu say different things."""
+    if element != 6:
+        return {}
+    return {
+        "status": "modelled",
+        "note": "lane exchange by the manual's figure and its layout of 6 bits; rocjitsu differs",
+    }
 
 
 def atomics(space: str) -> None:

@@ -27,7 +27,7 @@ from antiphase.isa._record import valu
 
 RDNA3 = "AMD RDNA3 ISA (15-Aug-2023), pp. 432-433 (V_PERMLANE16_B32); RDNA3.5 ISA pp. 458-459"
 RDNA4 = "AMD RDNA4 ISA (7-Apr-2025), p. 94 and pp. 513-514 (V_PERMLANE16_VAR_B32)"
-CDNA5 = "AMD CDNA5 ISA, section 15.14 (V_PERMLANE_BCAST, _UP, _DOWN, _XOR, _IDX_GEN)"
+CDNA5 = "AMD CDNA5 ISA (27-Jul-2026), section 15.14 (V_PERMLANE_BCAST, _UP, _DOWN, _XOR, _IDX_GEN)"
 FETCH_INACTIVE, BOUND_CONTROL = 1, 2
 
 
@@ -78,36 +78,24 @@ valu(
     cite="AMD RDNA3 ISA (15-Aug-2023), chapter 16.8 (V_PERMLANE64_B32)",
 )
 
-grouped = functools.partial(
-    valu,
-    targets=GFX1250,
-    cite=CDNA5,
-    status="modelled",
-    note="sources differ on lanes that would reach outside their group: here they keep their own value",
-)
-
-
-def group_of(lane: Expr, width: Expr) -> tuple[Expr, Expr]:
-    """First lane of the lane's group, and the group's size: a power of two, else the whole wave."""
-    usable = (width != 0) & ((width & (width - 1)) == 0) & (width < 32)
-    size = select(usable, width, const(U32, 32))
-    return lane & ~(size - 1), size
+grouped = functools.partial(valu, targets=GFX1250, cite=CDNA5)
 
 
 def within_group(kind: str, value: Expr, selector: Expr, width: Expr) -> Expr:
-    """A lane of the same group: a fixed one, one some way below or above, or its number with bits flipped."""
+    """A lane of the same group: a fixed one, one some way below or above, or the lane's number with bits flipped, which
+    may be of an earlier group. A lane that would reach beyond keeps its own. Widths are powers of two."""
     lane = lane_id()
-    base, size = group_of(lane, width)
-    place = lane - base
+    base, place = lane & ~(width - 1), lane & (width - 1)
     if kind == "bcast":
-        return fetch_lanes(value, base + (selector & (size - 1)))
+        return fetch_lanes(value, base + (selector & (width - 1)))
     if kind == "up":
-        source, exists = place - selector, selector <= place
+        source, exists = lane - selector, selector <= place
     elif kind == "down":
-        source, exists = place + selector, selector < size - place
+        source, exists = lane + selector, selector < width - place
     else:
-        source, exists = place ^ selector, (place ^ selector) < size
-    return fetch_lanes(value, select(exists, base + source, lane))
+        source = lane ^ selector
+        exists = (selector < 32) & (source < base + width)
+    return fetch_lanes(value, select(exists, source, lane))
 
 
 for kind in ("bcast", "up", "down", "xor"):
@@ -116,8 +104,7 @@ for kind in ("bcast", "up", "down", "xor"):
 
 def bpermute_address(index: Expr, width: Expr) -> Expr:
     """The address ds_bpermute takes to reach a lane of the group by its place in it."""
-    base, size = group_of(lane_id(), width)
-    return (base + (index & (size - 1))) << 2
+    return ((lane_id() & ~(width - 1)) + (index & 63 & (width - 1))) << 2
 
 
 grouped("v_permlane_idx_gen_b32", "u32 u32 -> u32", bpermute_address)

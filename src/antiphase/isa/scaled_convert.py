@@ -1,7 +1,7 @@
 """gfx1250's conversions of 8 and 16 values at once, of halves and 8-bit floats, and its table look-ups.
 
-Which lane's and which byte's scale a widening conversion takes, its scale_sel says (MLIR AMDGPUOps.td,
-scaled_ext_packed_matrix; Triton's lowering of scaled upcasts).
+Which lane's and which byte's scale a widening conversion takes, its scale_sel says (AMD CDNA5 ISA 7.6.3, tables 36 and
+37; Triton's lowering of scaled upcasts uses 0 and 8).
 """
 
 from __future__ import annotations
@@ -34,7 +34,11 @@ from antiphase.isa.vector_convert import pack, quiet
 from antiphase.isa.vector_integer import next_random
 
 CITE = "AMD CDNA5 ISA, section 15.14; LLVM VOP1Instructions.td, VOP3Instructions.td (gfx1250)"
-SELECT = "scale_sel other than 0, and 8 for 8-bit formats, rests on one source"
+SELECT = (
+    "scale_sel by the manual's tables, not by its pseudocode nor by MLIR, which has its bits the other way round; of "
+    "8-bit formats, 9 and 11 are read as the later two bytes"
+)
+INFINITE = "with MODE.fp16_ovfl infinities become NaN, larger values stop at the largest"
 op = functools.partial(valu, targets=GFX1250, cite=CITE, status="modelled")
 
 
@@ -43,15 +47,16 @@ def scale_for_lane(scale: Expr, selection: Expr, bits: int) -> Expr:
     settings a later byte for the upper lanes."""
     lane = lane_id()
     upper = lane >> 4
-    half = (selection >> 2) & 1
+    first, second, third = (selection >> i & 1 for i in range(3))
     if bits == 8:
-        block16 = selection >> 3
-        byte = (selection & 3) + select(block16 != 0, upper, const(U32, 0))
+        block16 = (selection >> 3 & 1) != 0
+        half = select(block16, second, first)
+        # bits that choose a byte are reversed, as elsewhere
+        byte = select(block16, (first << 1) + upper, (second << 1) + third)
     else:
-        block16, second = selection & 1, (selection >> 1) & 1
-        byte = select(block16 != 0, second + (upper << 1), (second << 1) + upper)
+        half, byte = first, select(third != 0, second + (upper << 1), (second << 1) + upper)
     word = fetch_lanes(scale, (lane & 15) | (half << 4))
-    return decode_scale(word >> ((byte & 3) << 3))
+    return decode_scale(word >> (byte << 3))
 
 
 def widened(form: str, type_: Type, count: int) -> Semantics:
@@ -76,9 +81,11 @@ def narrowed(form: str, type_: Type, *, stochastic: bool) -> Semantics:
         else:
             values = [half for word in source for half in parts(word, type_)]
         codes = []
-        for value in values:
-            codes.append(encode(unscaled(value, scale), form, random))
-            random = None if random is None else next_random(random)
+        for i, value in enumerate(values):
+            # two values share a random number, the first takes its low half
+            bits = None if random is None else (random if i % 2 else random << 16)
+            codes.append(encode(unscaled(value, scale), form, bits, infinite=True))
+            random = next_random(random) if random is not None and i % 2 else random
         return joined(codes, SMALL[form].bits)
 
     if stochastic:
@@ -105,13 +112,13 @@ for count, forms in ((8, ("fp8", "bf8", "fp4")), (16, ("fp6", "bf6"))):
                 f"v_cvt_scalef32_pk{count}_{form}_{t}",
                 f"{wide} f32 -> {small}",
                 narrowed(form, type_, stochastic=False),
-                note=OVERFLOW,
+                note=INFINITE,
             )
             op(
                 f"v_cvt_scalef32_sr_pk{count}_{form}_{t}",
                 f"{wide} u32 f32 -> {small}",
                 narrowed(form, type_, stochastic=True),
-                note=f"{STOCHASTIC}; each value's random number but the first is made from the one before",
+                note=f"{STOCHASTIC}; a value's 16 bits lie at the top of what it loses; {INFINITE}",
             )
 
 # -- halves to and from 8-bit floats
@@ -140,6 +147,7 @@ for form in ("fp8", "bf8"):
         "u32 -> u16",
         functools.partial(packed_codes, form=form),
         rest="keep",
+        status="exact",
         note=OVERFLOW,
     )
     op(
@@ -168,7 +176,8 @@ for type_ in (F16, BF16):
         lambda a, b, random, t=type_: concat(
             stochastic_half(a, random, t).bits(U16), stochastic_half(b, random >> 16, t).bits(U16)
         ),
-        note="the random number's halves serve the two values; which of their bits an f16 takes is open",
+        note="the random number's halves serve the two values, as the manual has it; it adds all 16 bits for f16 too, "
+        "which loses 13: here the low ones are taken",
     )
 
 # -- table look-up of 16 values by 4-bit indices

@@ -20,9 +20,9 @@ from antiphase.isa._expr import (
     const,
     select,
 )
-from antiphase.isa._families import GFX12, GFX950
+from antiphase.isa._families import GFX12, GFX950, GFX1250
 from antiphase.isa._floats import exponent_field, power_of_two
-from antiphase.isa._formats import SMALL, decode
+from antiphase.isa._formats import SMALL, decode, decode_scale
 from antiphase.isa._record import Semantics, valu
 from antiphase.isa._small_floats import encode, scale_of
 from antiphase.isa.vector_integer import next_random
@@ -32,6 +32,7 @@ CDNA4 = "AMD CDNA4 ISA, chapter 12 (VOP1, VOP3)"
 GFX942 = frozenset({"gfx942"})
 STOCHASTIC = "random bits are added below the kept fraction, with carry; the manual's text is loose here"
 OVERFLOW = "with MODE.fp16_ovfl infinities stop at the largest value as well"
+E5M3 = "with clamp the format is e5m3 instead of fp8, which has no sign: that of the value is dropped"
 
 
 def pair(low: Expr, high: Expr) -> Expr:
@@ -50,9 +51,33 @@ def two_codes(a: Expr, b: Expr, form: str, random: tuple[Expr, Expr] | None = No
     return (low | (high << SMALL[form].bits)).to(U8 if SMALL[form].bits == 4 else U16)
 
 
+def scale_codes(a: Expr, b: Expr) -> Expr:
+    """Two e5m3 codes."""
+    return ((encode(a, "e5m3") & 0xFF) | (encode(b, "e5m3") << 8)).to(U16)
+
+
+E5M3_FORMS: dict[str, Semantics] = {
+    "v_cvt_f32_fp8": lambda a: decode_scale(a.to(U32), "e5m3"),
+    "v_cvt_pk_fp8_f32": scale_codes,
+    "v_cvt_sr_fp8_f32": lambda a, r: encode(a, "e5m3", r).to(U8),
+}
+"""What gfx1250's conversions do with clamp (AMD CDNA5 ISA 7.6.3, 7.12.6)."""
+
+
+def ocp_or_fnuz(name: str, signature: str, meaning: Semantics, targets: frozenset[str], **fields: str) -> None:
+    """A conversion; on gfx1250 with another format, or nothing else, where it has clamp."""
+    valu(name, signature, meaning, targets=targets - GFX1250, **fields)  # type: ignore[arg-type]
+    if targets & GFX1250:
+        if name in E5M3_FORMS:
+            fields["note"] = f"{fields['note']}; {E5M3}" if "note" in fields else E5M3
+        fields["cite"] += "; AMD CDNA5 ISA 7.6.2"
+        limited = E5M3_FORMS.get(name, meaning)
+        valu(name, signature, meaning, targets=GFX1250, saturated=limited, **fields)  # type: ignore[arg-type]
+
+
 OCP = f"{CDNA4}; AMD RDNA4 ISA (7-Apr-2025), p. 89 and pp. 528-529"
 for targets, cite, suffix in ((GFX942, CDNA3, "_fnuz"), (GFX950 | GFX12, OCP, "")):
-    op = functools.partial(valu, targets=targets, cite=cite)
+    op = functools.partial(ocp_or_fnuz, targets=targets, cite=cite)
     for name in ("fp8", "bf8"):
         form = name + suffix
         op(f"v_cvt_f32_{name}", "u8 -> f32", lambda a, f=form: decode(a.to(U32), f))
@@ -61,17 +86,20 @@ for targets, cite, suffix in ((GFX942, CDNA3, "_fnuz"), (GFX950 | GFX12, OCP, ""
             "u16 -> u64",
             lambda a, f=form: pair(decode(a.to(U32), f), decode(second(a, 8), f)),
         )
-        encoding = functools.partial(op, status="modelled", rest="keep")
-        encoding(
+        op(
             f"v_cvt_pk_{name}_f32",
             "f32 f32 -> u16",
             lambda a, b, f=form: two_codes(a, b, f),
+            rest="keep",
+            status="modelled" if suffix else "exact",
             note=OVERFLOW,
         )
-        encoding(
+        op(
             f"v_cvt_sr_{name}_f32",
             "f32 u32 -> u8",
             lambda a, r, f=form: encode(a, f, r).to(U8),
+            rest="keep",
+            status="modelled",
             note=STOCHASTIC,
         )
 

@@ -18,6 +18,7 @@ from antiphase.machine._tensor import translate_tensor
 def translate_memory(c: Context, record: Memory) -> None:
     """Emit one memory instruction."""
     operation = Operation.of(c, record)
+    c.every_lane = record.exec_rule == "ignored"
     was_parked = ""
     if c.recording and record.space == "ds":
         was_parked = c.f.call("i1", "unpark", *operation.queue())
@@ -27,6 +28,7 @@ def translate_memory(c: Context, record: Memory) -> None:
     for data in c.pending:
         c.f.call("void", "poison", ("ptr", "%w"), ("ptr", data))
     c.pending.clear()
+    c.every_lane = False
     if was_parked:
         with c.f.if_(was_parked):
             c.f.call("void", "park", *operation.queue())

@@ -46,8 +46,9 @@ def _address_buffer(lanes: int) -> Function:
     """Addresses in a linear buffer; returns the lanes that are in range.
 
     v: offset plane or null; index: index plane or null; base, stride, records: fields of the resource; check: what is
-    compared, as OOB_SELECT (0 index and offset within the stride, 1 index, 2 only that records is not 0, 3 bytes).
-    Sources: AMD CDNA3 ISA 9.1.5, RDNA3 ISA 10.1.5 "Range checking".
+    compared, as OOB_SELECT (0 index and offset within the stride, 1 index, 2 only that records is not 0, 3 bytes), and
+    4 bytes and offset within the stride, the scalar offset included.
+    Sources: AMD CDNA3 ISA 9.1.5, RDNA3 ISA 10.1.5 "Range checking", CDNA5 ISA 9.4.1.
     """
     words, longs, flags = f"<{lanes} x i32>", f"<{lanes} x i64>", f"<{lanes} x i1>"
     fields = [("i64", "base"), ("i64", "stride"), ("i64", "records"), ("i32", "check")]
@@ -76,8 +77,10 @@ def _address_buffer(lanes: int) -> Function:
     in_record = within(inner_end, any_stride)
     some = f.let("icmp ne i64 %records, 0")
     always = f.let(f"select i1 {some}, {flags} splat (i1 true), {flags} zeroinitializer")
-    ok = within(linear_end, "%records")
-    for number, answer in enumerate((f.let(f"and {flags} {by_index}, {in_record}"), by_index, always)):
+    bytes_ = ok = within(linear_end, "%records")
+    inside = within(f.let(f"add {longs} {inner_end}, {splat(f, '%soffset', lanes)}"), any_stride)
+    both = f.let(f"and {flags} {bytes_}, {inside}")
+    for number, answer in enumerate((f.let(f"and {flags} {by_index}, {in_record}"), by_index, always, bytes_, both)):
         chosen = f.let(f"icmp eq i32 %check, {number}")
         ok = f.let(f"select i1 {chosen}, {flags} {answer}, {flags} {ok}")
     start = splat(f, f.let("add i64 %base, %soffset"), lanes)

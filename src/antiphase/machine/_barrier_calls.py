@@ -1,7 +1,9 @@
 """Barrier instructions as calls of the barrier functions, with the ways a wave gives up its turn.
 
 Numbers: -1 is the workgroup's barrier; gfx1250 alone has -3 of the cluster, 0 that does nothing, and 1 to 16 that
-a kernel sets up itself (LLVM AMDGPUExecutionSynchronization; RDNA4 ISA 5.6.2 knows no others than -1).
+a kernel sets up itself (AMD CDNA5 ISA 5.6, LLVM AMDGPUExecutionSynchronization; RDNA4 ISA 5.6.2 knows no others than
+-1). The descriptor says how many of these a workgroup has, in fours. Hardware ignores instructions that name one beyond
+(CDNA5 ISA 5.6.3), which can only be a mistake: execution stops there.
 """
 
 from __future__ import annotations
@@ -40,16 +42,23 @@ def _number(c: Context) -> int | None:
     return number
 
 
+def _allocated(state: State) -> int:
+    return min(MOST_NAMED, 4 * state.kernel.descriptor.get("named_barrier_count", 0))
+
+
 def _index(state: State) -> str:
     """Where the barrier stands in the workgroup's table. A number in M0 is that of a named one, in bits 4:0."""
-    c = state.context
+    c, most = state.context, _allocated(state)
     number = _number(c)
+    beyond = f"where .amdhsa_named_barrier_count allocates {most}: hardware ignores the instruction"
     if number is not None:
+        if number > most:
+            raise Unsupported(f"named barrier {number} {beyond}")
         return str(_FIXED.get(number, at.NULL_BARRIER + number))
     if generation(c.target) != "gfx1250":
         raise Unsupported(f"a barrier number in M0 on {c.target}")
     named = c.f.let(f"and i32 {_m0(c)}, 31")
-    trap_if(state, c.f.let(f"icmp ugt i32 {named}, {MOST_NAMED}"), f"a barrier number above {MOST_NAMED} in M0")
+    trap_if(state, c.f.let(f"icmp ugt i32 {named}, {most}"), f"a named barrier in M0 {beyond}")
     return c.f.let(f"add i32 {named}, {at.NULL_BARRIER}")
 
 
@@ -63,17 +72,25 @@ def _members(c: Context) -> str:
 
 
 def _joined(state: State) -> str:
-    """The named barrier joined last."""
+    """The named barrier joined last. Without one it is the null barrier, on which nothing happens (AMD CDNA5 ISA
+    S_BARRIER_WAIT); the check of a recording says where."""
     c = state.context
-    index = c.f.load("i32", c.pointer(at.JOINED))
-    trap_if(state, c.f.let(f"icmp eq i32 {index}, 0"), "no named barrier has been joined")
-    return index
+    none = c.f.let(f"icmp eq i32 {c.f.load('i32', c.pointer(at.JOINED))}, 0")
+    with c.f.if_(none):
+        c.f.store("i32", str(at.NULL_BARRIER), c.pointer(at.JOINED))
+    return c.f.load("i32", c.pointer(at.JOINED))
+
+
+def _note(c: Context, index: str) -> None:
+    """Record which barrier it is, and its members and phase as they are now."""
+    if c.recording:
+        event(c, events.SYNC, c.index, c.f.call("i64", "barrier_note", ("ptr", "%w"), ("i32", index)))
 
 
 def _signal(state: State, index: str) -> str:
     c = state.context
+    _note(c, index)
     if c.recording:
-        event(c, events.SYNC, c.index)
         in_flight(c, "park")
     return c.f.call("i1", "barrier_signal", ("ptr", "%w"), ("i32", index))
 
@@ -85,21 +102,23 @@ def _barrier_signal(state: State, record: Control) -> bool:
         c.f.call("void", "barrier_expect", ("ptr", "%w"), ("i32", index), ("i32", _members(c)))
     first = _signal(state, index)
     if record.action == "barrier_signal_isfirst":
-        c.write_scc(Value(first, B1, 1))
+        with c.f.if_not(c.f.call("i1", "barrier_absent", ("ptr", "%w"), ("i32", index))):
+            c.write_scc(Value(first, B1, 1))
     return False
 
 
 def _barrier_wait(state: State, record: Control) -> bool:
     c = state.context
-    if c.recording:
-        event(c, events.SYNC, c.index)
     number = _number(c)
     if number is None:
         raise Unsupported("a wait on a barrier number in M0")
-    if number in _FIXED:
-        return _await(state, str(_FIXED[number]))
-    # a wait on any named barrier waits on the one joined last, except for the one that does nothing
-    return False if number == 0 else _await(state, _joined(state))
+    if number == 0:
+        _note(c, str(at.NULL_BARRIER))
+        return False
+    # a wait on any named barrier waits on the one joined last
+    index = str(_FIXED[number]) if number in _FIXED else _joined(state)
+    _note(c, index)
+    return _await(state, index)
 
 
 def _await(state: State, index: str) -> bool:
@@ -122,13 +141,17 @@ def _await(state: State, index: str) -> bool:
 def _barrier_init(state: State, record: Control) -> bool:
     c = state.context
     _named_only(c)
-    c.f.call("void", "barrier_init", ("ptr", "%w"), ("i32", _index(state)), ("i32", _members(c)))
+    index = _index(state)
+    c.f.call("void", "barrier_init", ("ptr", "%w"), ("i32", index), ("i32", _members(c)))
+    _note(c, index)
     return False
 
 
 def _barrier_join(state: State, record: Control) -> bool:
     _named_only(state.context)
-    state.context.f.call("void", "barrier_join", ("ptr", "%w"), ("i32", _index(state)))
+    index = _index(state)
+    _note(state.context, index)
+    state.context.f.call("void", "barrier_join", ("ptr", "%w"), ("i32", index))
     return False
 
 
@@ -139,22 +162,26 @@ def _named_only(c: Context) -> None:
 
 
 def _barrier_leave(state: State, record: Control) -> bool:
-    """One member fewer for the named barrier joined last. No public source says when SCC is 0: it is 1 here."""
+    """One member fewer for the named barrier joined last; SCC = it has none any more (AMD CDNA5 ISA S_BARRIER_LEAVE)."""
     c = state.context
     if generation(c.target) != "gfx1250":
         raise Unsupported(f"named barriers on {c.target}")
-    c.f.call("void", "barrier_drop", ("ptr", "%w"), ("i32", _joined(state)))
+    index = _joined(state)
+    _note(c, index)
+    left = c.f.call("i1", "barrier_drop", ("ptr", "%w"), ("i32", index))
     c.f.store("i32", "0", c.pointer(at.JOINED))
-    c.write_scc(Value("true", B1, 1))
+    c.write_scc(Value(c.f.let(f"xor i1 {left}, true"), B1, 1))
     return False
 
 
 def _barrier_state(state: State, record: Control) -> bool:
-    """Valid in bit 0, members in 10:4, arrivals in 22:16 (Linux amdkfd, cwsr_trap_handler_gfx12.asm)."""
+    """Valid in bit 0, members in 10:4, arrivals in 22:16 (Linux amdkfd, cwsr_trap_handler_gfx12.asm), the named barriers
+    of the workgroup in fours in 26:24 (AMD CDNA5 ISA S_GET_BARRIER_STATE)."""
     c = state.context
     destination = c.instruction.operands[0]
     assert isinstance(destination, Reg | Special)
     value = c.f.call("i32", "barrier_state", ("ptr", "%w"), ("i32", _index(state)))
+    value = c.f.let(f"or i32 {value}, {_allocated(state) // 4 << 24}")
     c.write_scalar(destination, Value(value, U32, 1))
     return False
 

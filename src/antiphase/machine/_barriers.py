@@ -2,7 +2,8 @@
 
 A barrier counts arrivals; when all members have arrived its phase advances. A wait passes if the phase differs from the
 one this wave consumed last, so that an arrival and a wait may stand apart, and a wait after completion returns at once.
-Sources: AMD RDNA4 ISA 5.6.1, LLVM AMDGPUExecutionSynchronization. On targets with one instruction for both (s_barrier),
+A wave that is alone in its workgroup, or a workgroup that is in no cluster, has no barrier to do anything with.
+Sources: AMD RDNA4 ISA 5.6.1, CDNA5 ISA 5.6 and 15.3, LLVM AMDGPUExecutionSynchronization. On targets with one instruction for both (s_barrier),
 it is an arrival followed by a wait.
 """
 
@@ -13,7 +14,7 @@ from antiphase.machine._ir import Function
 
 
 def functions() -> list[Function]:
-    return [_advance(), _signal(), _wait(), _drop(), _init(), _join(), _expect(), _state()]
+    return [_absent(), _advance(), _signal(), _wait(), _drop(), _init(), _join(), _expect(), _state(), _note()]
 
 
 def _barrier(f: Function, index: str) -> str:
@@ -24,9 +25,19 @@ def _barrier(f: Function, index: str) -> str:
     return f.at(table, f.let(f"mul i64 {wide}, {at.BARRIER_BYTES}"))
 
 
-def _not_for_null(f: Function, result: str | None = None) -> None:
-    """Return at once for barrier 0, on which operations other than joining do nothing."""
-    with f.if_(f.let(f"icmp eq i32 %index, {at.NULL_BARRIER}")):
+def _absent() -> Function:
+    """barrier_absent(w, index) -> whether operations other than joining do nothing: for barrier 0, and without others."""
+    f = Function("barrier_absent", "i1", [("ptr", "w"), ("i32", "index")])
+    waves, groups = f.load("i32", f.at("%w", at.COMPANY)), f.load("i32", f.at("%w", at.COMPANY + 4))
+    of_cluster = f.let(f"icmp eq i32 %index, {at.CLUSTER_BARRIER}")
+    alone = f.let(f"icmp eq i32 {f.let(f'select i1 {of_cluster}, i32 {groups}, i32 {waves}')}, 1")
+    f.ret(f.let(f"or i1 {alone}, {f.let(f'icmp eq i32 %index, {at.NULL_BARRIER}')}"))
+    return f
+
+
+def _unless_absent(f: Function, result: str | None = None) -> None:
+    """Return at once for a barrier that is not there."""
+    with f.if_(f.call("i1", "barrier_absent", ("ptr", "%w"), ("i32", "%index"))):
         f.ret(result)
         f.label(f.block("unreachable"))
 
@@ -47,7 +58,7 @@ def _advance() -> Function:
 def _signal() -> Function:
     """barrier_signal(w, index) -> whether this is the first arrival of the phase."""
     f = Function("barrier_signal", "i1", [("ptr", "w"), ("i32", "index")])
-    _not_for_null(f, "false")
+    _unless_absent(f, "false")
     barrier = _barrier(f, "%index")
     arrived = f.at(barrier, at.BARRIER_ARRIVED)
     before = f.load("i32", arrived)
@@ -60,7 +71,7 @@ def _signal() -> Function:
 def _wait() -> Function:
     """barrier_wait(w, index) -> whether the wave may go on; if not, what it waits for is in its state."""
     f = Function("barrier_wait", "i1", [("ptr", "w"), ("i32", "index")])
-    _not_for_null(f, "true")
+    _unless_absent(f, "true")
     barrier = _barrier(f, "%index")
     phase = f.load("i32", f.at(barrier, at.BARRIER_PHASE))
     seen = f.index("i32", f.at("%w", at.SEEN), "%index", "i32")
@@ -74,24 +85,27 @@ def _wait() -> Function:
 
 
 def _drop() -> Function:
-    """barrier_drop(w, index): one member fewer, as when a wave ends; the others may be complete by that."""
-    f = Function("barrier_drop", "void", [("ptr", "w"), ("i32", "index")])
-    _not_for_null(f)
+    """barrier_drop(w, index) -> whether it has members left: one fewer, as when a wave ends; the others may be complete
+    by that. Nothing happens to barrier 0."""
+    f = Function("barrier_drop", "i1", [("ptr", "w"), ("i32", "index")])
+    with f.if_(f.let(f"icmp eq i32 %index, {at.NULL_BARRIER}")):
+        f.ret("true")
+        f.label(f.block("unreachable"))
     barrier = _barrier(f, "%index")
     members = f.at(barrier, at.BARRIER_MEMBERS)
-    f.store("i32", f.let(f"sub i32 {f.load('i32', members)}, 1"), members)
+    left = f.let(f"sub i32 {f.load('i32', members)}, 1")
+    f.store("i32", left, members)
     f.call("void", "barrier_advance", ("ptr", barrier))
-    f.ret()
+    f.ret(f.let(f"icmp ne i32 {left}, 0"))
     return f
 
 
 def _init() -> Function:
-    """barrier_init(w, index, members): a fresh named barrier. The one of number 0 stays as it is."""
+    """barrier_init(w, index, members): a named barrier without arrivals, of as many members unless that is 0."""
     f = Function("barrier_init", "void", [("ptr", "w"), ("i32", "index"), ("i32", "members")])
-    _not_for_null(f)
-    barrier = _barrier(f, "%index")
-    f.store("i32", "%members", f.at(barrier, at.BARRIER_MEMBERS))
-    f.store("i32", "0", f.at(barrier, at.BARRIER_ARRIVED))
+    _unless_absent(f)
+    f.call("void", "barrier_expect", ("ptr", "%w"), ("i32", "%index"), ("i32", "%members"))
+    f.store("i32", "0", f.at(_barrier(f, "%index"), at.BARRIER_ARRIVED))
     f.ret()
     return f
 
@@ -109,7 +123,7 @@ def _join() -> Function:
 def _expect() -> Function:
     """barrier_expect(w, index, members): as many members from now on, unless that is 0."""
     f = Function("barrier_expect", "void", [("ptr", "w"), ("i32", "index"), ("i32", "members")])
-    _not_for_null(f)
+    _unless_absent(f)
     with f.if_(f.let("icmp ne i32 %members, 0")):
         f.store("i32", "%members", f.at(_barrier(f, "%index"), at.BARRIER_MEMBERS))
     f.ret()
@@ -117,7 +131,8 @@ def _expect() -> Function:
 
 
 def _state() -> Function:
-    """barrier_state(w, index) -> arrivals, members and whether there are any, as s_get_barrier_state packs them."""
+    """barrier_state(w, index) -> arrivals, members and whether there are any, as s_get_barrier_state packs them but for
+    the number of named barriers."""
     f = Function("barrier_state", "i32", [("ptr", "w"), ("i32", "index")])
     barrier = _barrier(f, "%index")
     members = f.load("i32", f.at(barrier, at.BARRIER_MEMBERS))
@@ -125,4 +140,18 @@ def _state() -> Function:
     valid = f.let(f"zext i1 {f.let(f'icmp ne i32 {members}, 0')} to i32")
     counts = f.let(f"or i32 {f.let(f'shl i32 {members}, 4')}, {f.let(f'shl i32 {arrived}, 16')}")
     f.ret(f.let(f"or i32 {counts}, {valid}"))
+    return f
+
+
+def _note() -> Function:
+    """barrier_note(w, index) -> what a recorded event says of a barrier: see `recording.barrier_of`."""
+    f = Function("barrier_note", "i64", [("ptr", "w"), ("i32", "index")])
+    barrier = _barrier(f, "%index")
+
+    def placed(value: str, bit: int) -> str:
+        return f.let(f"shl i64 {f.let(f'zext i32 {value} to i64')}, {bit}")
+
+    which, members = placed("%index", 56), placed(f.load("i32", f.at(barrier, at.BARRIER_MEMBERS)), 32)
+    phase = placed(f.load("i32", f.at(barrier, at.BARRIER_PHASE)), 0)
+    f.ret(f.let(f"or i64 {f.let(f'or i64 {which}, {members}')}, {phase}"))
     return f

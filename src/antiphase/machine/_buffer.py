@@ -13,12 +13,14 @@ from antiphase.machine._operation import Operation, Place, offset_of, registers,
 MUBUF_OFFSETS = {"gfx9": 1 << 12, "gfx11": 1 << 12}
 """Where the offset field is shorter than what LLVM's assembler reads: it cuts larger ones without a word."""
 
-RAW, INDEX_ONLY = 3, 1
+RAW, INDEX_ONLY, RAW_IN_RECORD = 3, 1, 4
+_STRIDE_FACTORS = 0x20080401
+"""What gfx1250's stride is multiplied by, a byte for each value of its scale field: 1, 4, 8, 32."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """Fields of a buffer resource as i64 values; check: an OOB_SELECT value as i32."""
+    """Fields of a buffer resource as i64 values; check: what is compared, as `_addresses` numbers it."""
 
     base: str
     stride: str
@@ -29,8 +31,8 @@ class Resource:
 def resource(c: Context, operand: Operand) -> Resource:
     """The fields of a linear buffer's resource in four SGPRs; swizzling is not looked at.
 
-    Sources: AMD CDNA3 ISA 9.1.8, RDNA3 ISA 10.1.5, RDNA4 ISA 10.1.5; LLVM SIISelLowering make.buffer.rsrc for the
-    57-bit base and 45-bit number of records of gfx1250.
+    Sources: AMD CDNA3 ISA 9.1.8, RDNA3 ISA 10.1.5, RDNA4 ISA 10.1.5; CDNA5 ISA 9.6, whose number of records is in bytes
+    whatever the stride.
     """
     if not (isinstance(operand, Reg) and operand.count == 4):
         raise Unsupported(f"buffer resource {operand}")
@@ -40,10 +42,15 @@ def resource(c: Context, operand: Operand) -> Resource:
     if kind == "gfx1250":
         base, records_low = _field(c, low, 0, 57), f.let(f"lshr i64 {low}, 57")
         records = f.let(f"or i64 {records_low}, {f.let(f'shl i64 {_field(c, high, 0, 38)}, 7')}")
-        stride = _field(c, high, 44, 14)
+        shift = f.let(f"shl i64 {_field(c, high, 58, 2)}, 3")
+        factor = f.let(f"and i64 {f.let(f'lshr i64 {_STRIDE_FACTORS}, {shift}')}, 255")
+        stride = f.let(f"mul i64 {_field(c, high, 44, 14)}, {factor}")
     else:
         base, stride, records = _field(c, low, 0, 48), _field(c, low, 48, 14), _field(c, high, 0, 32)
-    if kind in ("gfx11", "gfx12"):
+    if kind == "gfx1250":
+        in_record = f.let(f"icmp ne i64 {_field(c, high, 61, 1)}, 0")
+        check = f.let(f"select i1 {in_record}, i32 {RAW_IN_RECORD}, i32 {RAW}")
+    elif kind in ("gfx11", "gfx12"):
         check = f.let(f"trunc i64 {_field(c, high, 60, 2)} to i32")
     else:
         check = f.let(f"select i1 {f.let(f'icmp eq i64 {stride}, 0')}, i32 {RAW}, i32 {INDEX_ONLY}")

@@ -34,6 +34,7 @@ class Context:
 
     labels: instruction numbers of the kernel's labels. index: the instruction's number in the kernel. pending: data
     pointers of the operations it has put in flight. sites: places in the code so far that record addresses.
+    every_lane: the instruction ignores EXEC.
     """
 
     f: Function
@@ -47,6 +48,7 @@ class Context:
     index: int = 0
     pending: list[str] = field(default_factory=list)
     sites: int = 0
+    every_lane: bool = False
 
     # -- registers ----------------------------------------------------------------------------------------------
 
@@ -54,7 +56,9 @@ class Context:
         return self.f.at("%w", offset)
 
     def exec(self) -> str:
-        """EXEC as i64."""
+        """EXEC as i64, all of it for an instruction that ignores it."""
+        if self.every_lane:
+            return str((1 << self.layout.lanes) - 1)
         if self.layout.lanes == 64:
             return self.f.load("i64", self.pointer(4 * at.EXEC), 8)
         return self.f.let(f"zext i32 {self.f.load('i32', self.pointer(4 * at.EXEC))} to i64")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from antiphase.machine import _faults
 from antiphase.machine import _layout as at
 from antiphase.machine._ir import Function
 
 # an event: kind u32, number u32 (block or instruction), EXEC or mask u64, base u64, row u64
 EVENT_BYTES = 32
 LAST_ROW_BYTES = 16
-BLOCK, MEMORY, MEMORY_WIDE, SYNC = range(4)
-"""Kinds of events. MEMORY: addresses are base + row; MEMORY_WIDE: two rows, low and high halves of the addresses."""
+BLOCK, MEMORY, MEMORY_WIDE, SYNC, ORDER = range(5)
+"""Kinds of events. MEMORY: addresses are base + row; MEMORY_WIDE: two rows, low and high halves of the addresses.
+ORDER: base is the number of an atomic, in the order in which those of the launch were done."""
 
 
 def functions(lanes: int) -> list[Function]:
-    return [_append(), _record_memory(lanes), _room(lanes)]
+    return [_append(), _record_memory(lanes), _room(lanes), _order_begin(), _order_end()]
 
 
 def _append() -> Function:
@@ -92,4 +94,31 @@ def _room(lanes: int) -> Function:
 
     enough = left(at.EVENTS, at.EVENTS_END, "%events", EVENT_BYTES)
     f.ret(f.let(f"and i1 {enough}, {left(at.ROWS, at.ROWS_END, '%rows', 4 * lanes)}"))
+    return f
+
+
+def _order_begin() -> Function:
+    """order_begin(w): wait until no other host thread does an atomic, so that they get numbers in their order."""
+    f = Function("order_begin", "void", [("ptr", "w")])
+    lock = f.at(f.load("ptr", f.at("%w", at.CONTEXT)), _faults.ORDER_LOCK)
+    again, mine = f.block("again"), f.block("mine")
+    f.jump(again)
+    f.label(again)
+    pair = f.let(f"cmpxchg ptr {lock}, i64 0, i64 1 acquire monotonic, align 8")
+    f.branch(f.let(f"extractvalue {{ i64, i1 }} {pair}, 1"), mine, again)
+    f.label(mine)
+    f.ret()
+    return f
+
+
+def _order_end() -> Function:
+    """order_end(w, instruction): record the number of the atomic just done, and let others go on."""
+    f = Function("order_end", "void", [("ptr", "w"), ("i32", "inst")])
+    context = f.load("ptr", f.at("%w", at.CONTEXT))
+    count = f.at(context, _faults.ORDER_COUNT)
+    number = f.let(f"add i64 {f.load('i64', count)}, 1")
+    f.store("i64", number, count)
+    f.call("void", "record", ("ptr", "%w"), ("i32", str(ORDER)), ("i32", "%inst"), ("i64", "0"), ("i64", number))
+    f.emit(f"store atomic i64 0, ptr {f.at(context, _faults.ORDER_LOCK)} release, align 8")
+    f.ret()
     return f

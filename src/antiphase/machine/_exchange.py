@@ -12,7 +12,7 @@ def exchange(operation: Operation, place: Place, to: str) -> str:
     """Load a place and put the transposed data at `to`; the lanes that loaded."""
     c, record = operation.c, operation.record
     assert record.transpose is not None
-    if record.whole_wave:
+    if record.exec_rule == "whole":
         c.f.call("void", "check_whole", ("ptr", "%w"), ("i64", c.exec()), operation.inst)
     good = operation.load(place, c.pointer(at.TEMPORARY))
     c.f.call("void", name_of(record.transpose), ("ptr", "%w"), ("ptr", to), ("i64", c.exec()))

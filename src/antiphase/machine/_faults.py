@@ -7,6 +7,8 @@ from antiphase.machine._ir import Function
 
 # the launch's context, in bytes
 ALLOCATIONS, ALLOCATION_COUNT, FAULTS, FAULT_COUNT, FAULT_CAPACITY, CONTEXT_BYTES = 0, 8, 16, 24, 32, 64
+# i64 each: taken by the one access that is being put in order, and how many have been
+ORDER_LOCK, ORDER_COUNT = 40, 48
 # an allocation: first byte, one past the last byte, the same rounded up to a dword, 1 if it may be written
 END, DWORD_END, WRITABLE, ALLOCATION_BYTES = 8, 16, 24, 32
 # a fault: instruction, lane, wave, kind, address, bytes, workgroup x y z

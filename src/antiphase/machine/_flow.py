@@ -32,9 +32,10 @@ class State:
     keeps_flags: bool = False
 
 
-def event(c: Context, kind: int, number: int) -> None:
+def event(c: Context, kind: int, number: int, base: str = "0") -> None:
     """Append an event with EXEC."""
-    c.f.call("void", "record", ("ptr", "%w"), ("i32", str(kind)), ("i32", str(number)), ("i64", c.exec()), ("i64", "0"))
+    what = ("i32", str(kind)), ("i32", str(number)), ("i64", c.exec()), ("i64", base)
+    c.f.call("void", "record", ("ptr", "%w"), *what)
 
 
 def leave_if(state: State, condition: str, status: int, resume: int) -> None:

@@ -293,7 +293,9 @@ class Job:
         if self.layout.recording:
             waves = tuple(sorted(self.traces, key=lambda t: (t.workgroup, t.wave)))
             per_group = -(-self.threads // self.layout.lanes)
-            recording = Recording(self.program, self.kernel.name, self.grid, per_group, self.layout.lanes, waves)
+            recording = Recording(
+                self.program, self.kernel.name, self.grid, per_group, self.layout.lanes, waves, self.cluster
+            )  # fmt: skip
         return Execution(
             self.program, self.kernel, self.memory, int(counts.sum()), counts,
             read_faults(self.faults, min(fault_count, FAULTS_KEPT)), fault_count, recording, seconds,

@@ -1,4 +1,8 @@
-"""Transfers between memory and LDS that lanes address: CDNA's loads to LDS, gfx1250's asynchronous loads and stores."""
+"""Transfers between memory and LDS that lanes address: CDNA's loads to LDS, gfx1250's asynchronous loads and stores.
+
+A multicast load gives data to the workgroups that ask for it alone: M0 says which of them hardware may serve with one
+read of memory, and a workgroup named there that does not load gets nothing (AMD CDNA5 ISA 10.7). So it is a load.
+"""
 
 from __future__ import annotations
 
@@ -66,11 +70,6 @@ def _load(operation: Operation, mask: str, form_lds: Callable[[], None], form_me
     good = _part(operation, "load").load(Place("memory", mask), temporary)
     form_lds()
     operation.note(good)
-    if record.multicast:
-        c.f.call(
-            "void", "multicast", ("ptr", "%w"), ("ptr", temporary), ("i64", good), ("i64", str(record.bits // 8)),
-            ("i64", scalar_value(c, Special("m0"))),
-        )  # fmt: skip
     if not c.recording:
         size = ("i64", str(record.bits // 8))
         c.f.call("i64", "check_lds", ("ptr", "%w"), ("i64", good), size, operation.inst)
@@ -102,7 +101,7 @@ LANE_ADDRESSES = 4
 
 
 def functions(lanes: int) -> list[Function]:
-    return [_keep_addresses(lanes), _place_lanes(lanes), _multicast(lanes)]
+    return [_keep_addresses(lanes), _place_lanes(lanes)]
 
 
 def _keep_addresses(lanes: int) -> Function:
@@ -132,35 +131,5 @@ def _place_lanes(lanes: int) -> Function:
         with f.loop(dwords) as k:
             plane = f.at("%data", f.let(f"mul i64 {k}, {4 * lanes}"))
             f.store("i32", f.load("i32", f.index("i32", plane, lane)), f.index("i32", to, k), 1)
-    f.ret()
-    return f
-
-
-def other_members(f: Function, mask: str, body: Callable[[str], None]) -> None:
-    """Run `body` with the LDS of each workgroup of the cluster that a mask names, but this one's."""
-    cluster = f.load("ptr", f.at("%w", at.CLUSTER))
-    with f.if_(f.let(f"icmp ne ptr {cluster}, null")):
-        count = f.load("i64", cluster)
-        members = f.let(f"sub i64 {f.let(f'shl i64 1, {count}')}, 1")
-        with f.each_bit(f.let(f"and i64 {mask}, {members}")) as member:
-            lds = f.load("ptr", f.index("ptr", f.at(cluster, 8), member))
-            with f.if_(f.let(f"icmp ne ptr {lds}, {f.load('ptr', f.at('%w', at.LDS))}")):
-                body(lds)
-
-
-def _multicast(lanes: int) -> Function:
-    """multicast(w, data, mask, size, members): loaded data into the LDS of the cluster's other workgroups, at once."""
-    params = [("ptr", "w"), ("ptr", "data"), ("i64", "mask"), ("i64", "size"), ("i64", "members")]
-    f = Function("multicast", "void", params)
-
-    def deliver(lds: str) -> None:
-        with f.each_bit("%mask") as lane:
-            to = f.at(lds, f.load("i64", f.index("i64", f.at("%w", at.ADDRESSES), lane)))
-            with f.loop("%size") as i:
-                plane = f.at("%data", f.let(f"mul i64 {f.let(f'lshr i64 {i}, 2')}, {4 * lanes}"))
-                byte = f.at(f.index("i32", plane, lane), f.let(f"and i64 {i}, 3"))
-                f.store("i8", f.load("i8", byte, 1), f.at(to, i), 1)
-
-    other_members(f, f.let("and i64 %members, 65535"), deliver)
     f.ret()
     return f

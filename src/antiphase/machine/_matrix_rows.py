@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from antiphase.arch import Fragment
+from antiphase.arch import BLGP_GROUPS, Fragment
 from antiphase.isa import F32, F64, U32, U64, Expr, Matrix, Type, source
 from antiphase.isa._formats import BITS, decode, decode_scale
 from antiphase.isa.fragments import Operands, index_sets
@@ -15,12 +15,6 @@ from antiphase.machine._lower import FloatMode, Lowering, Value
 from antiphase.machine._matrix_variant import SCALE_FORMATS, Variant
 
 CHUNK = 16  # lanes widened at a time: modifiers and layouts move lanes in groups of this many
-
-# where each group of 16 lanes of B reads from, by BLGP
-BLGP_LANES = (
-    (0, 1, 2, 3), (0, 1, 0, 1), (2, 3, 2, 3), (1, 2, 3, 0),
-    (0, 0, 0, 0), (1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3),
-)  # fmt: skip
 
 
 class Words:
@@ -87,7 +81,7 @@ class Rows:
     def _source_groups(self, side: int) -> Sequence[int]:
         """For each group of 16 lanes, the one whose registers it takes."""
         plain = self.record.family != "mfma" or self.record.a == "f8f6f4" or self.work is F64
-        return range(self.lanes // CHUNK) if side == 0 or plain else BLGP_LANES[self.variant.blgp]
+        return range(self.lanes // CHUNK) if side == 0 or plain else BLGP_GROUPS[self.variant.blgp]
 
     def _negated(self, side: int, position: int) -> int:
         """NEG of packed 16-bit elements has a bit for the low ones and one for the high ones."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from antiphase.asm import Call, Imm, Instruction, Kernel
 from antiphase.errors import Unsupported
+from antiphase.isa import generation
 from antiphase.machine._lower import FloatMode
 
 # bit positions: AMD CDNA3 ISA, section 3.8 "Mode register"
@@ -28,7 +29,12 @@ def float_mode(mode: int) -> FloatMode:
     )  # fmt: skip
 
 
+MODE = ("HW_REG_MODE", "HW_REG_WAVE_MODE")
 _NUMBERS = {1: "HW_REG_MODE", 20: "HW_REG_XCC_ID"}
+_VGPR_BITS = 0xFF << 12
+"""Upper bits of VGPR numbers on gfx1250: `_vgpr_banks` follows them."""
+_GFX9_TO_11 = 3 << 8
+"""DX10_CLAMP and IEEE, which later targets always behave as if set: AMD CDNA5 ISA 3.4.3, 7.2.3.1."""
 
 
 def hardware_register(instruction: Instruction) -> tuple[str, int, int]:
@@ -47,12 +53,13 @@ def hardware_register(instruction: Instruction) -> tuple[str, int, int]:
     raise Unsupported(f"the hardware register {operand}")
 
 
-def mode_bits(mode: FloatMode) -> int:
-    """The MODE register that float_mode reads as `mode`."""
+def mode_bits(mode: FloatMode, target: str) -> int:
+    """The MODE register that float_mode reads as `mode`, as s_getreg gives it."""
     values = (
         mode.round32, mode.round64, mode.denormal32, mode.denormal64, mode.dx10_clamp, mode.ieee, mode.fp16_ovfl,
     )  # fmt: skip
-    return sum(int(value) << bit for value, (_, bit, _) in zip(values, _DESCRIPTOR, strict=True))
+    bits = sum(int(value) << bit for value, (_, bit, _) in zip(values, _DESCRIPTOR, strict=True))
+    return bits & ~_GFX9_TO_11 if generation(target) in ("gfx12", "gfx1250") else bits
 
 
 def after(mode: int, instruction: Instruction) -> int:
@@ -67,11 +74,11 @@ def after(mode: int, instruction: Instruction) -> int:
         name, offset, size = hardware_register(instruction)
     except Unsupported:
         return mode
-    if name not in ("HW_REG_MODE", "HW_REG_WAVE_MODE") or not isinstance(value, Imm):
+    if name not in MODE or not isinstance(value, Imm):
         # one that the translator refuses changes nothing, since nothing runs after it
         return mode
     field = ((1 << size) - 1) << offset
-    return mode & ~field | value.value << offset & field
+    return (mode & ~field | value.value << offset & field) & ~_VGPR_BITS
 
 
 def block_modes(kernel: Kernel) -> tuple[dict[int, int], set[int]]:

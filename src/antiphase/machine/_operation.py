@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from antiphase import arch
@@ -25,11 +27,22 @@ def returns_old(instruction: Instruction, record: Memory) -> bool:
     return record.returns or asked or bool(instruction.modifier("sc0") or instruction.modifier("glc"))
 
 
+def is_scoped(instruction: Instruction, target: str) -> bool:
+    """Whether a load or store is coherent beyond its workgroup, as atomic loads and stores are: sc1 on CDNA, glc on
+    GFX11, a scope of the device or the system on GFX12 (AMDGPUUsage, memory model)."""
+    if generation(target) == "gfx9":
+        return bool(instruction.modifier("sc1"))
+    if generation(target) == "gfx11":
+        return bool(instruction.modifier("glc"))
+    scope = instruction.modifier("scope", 0)
+    return scope >= 2 if isinstance(scope, int) else str(scope).endswith(("DEV", "SYS"))
+
+
 @functools.cache
 def _capacities(target: str) -> tuple[int, ...]:
     """Operations a counter can hold before issue stalls. AMD CDNA5 ISA 5.7: six bits where the target has no fact."""
     largest = {counter.name: counter.largest for counter in arch.target(target).counters}
-    return tuple(largest.get(name) or 63 for name in COUNTERS[generation(target)])
+    return tuple(largest.get(name, 63) for name in COUNTERS[generation(target)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +171,8 @@ class Operation:
         """Load one place per lane into registers at pointer `to`; the lanes that did."""
         good = self.checked(place)
         name = f"load_{load_kind(self.record)}"
-        self.c.f.call("void", name, ("ptr", "%w"), ("ptr", to), ("i64", good), ("i64", place.zero))
+        with self._in_order():
+            self.c.f.call("void", name, ("ptr", "%w"), ("ptr", to), ("i64", good), ("i64", place.zero))
         return good
 
     def store(self, place: Place, data: Operand) -> str:
@@ -167,7 +181,8 @@ class Operation:
         good = self.checked(place)
         name = f"{record.bits}_high" if record.extend == "high" else str(record.bits)
         source = registers(self.c, data, self.dwords)
-        self.c.f.call("void", f"store_{name}", ("ptr", "%w"), ("ptr", source), ("i64", good))
+        with self._in_order():
+            self.c.f.call("void", f"store_{name}", ("ptr", "%w"), ("ptr", source), ("i64", good))
         return good
 
     def atomic(self, place: Place, to: str, *data: Operand) -> str:
@@ -184,8 +199,20 @@ class Operation:
             sources.append(c.f.at(sources[0], record.type.dwords * c.layout.plane))
         name = _atomics.function(record, c.mode, c.layout.lanes)
         pointers = [("ptr", s) for s in sources]
-        c.f.call("void", name, ("ptr", "%w"), ("ptr", to), ("i64", good), self.inst, *pointers)
+        with self._in_order():
+            c.f.call("void", name, ("ptr", "%w"), ("ptr", to), ("i64", good), self.inst, *pointers)
         return good
+
+    @contextlib.contextmanager
+    def _in_order(self) -> Iterator[None]:
+        """In a recording, number what atomics do, and loads and stores that may be atomic ones."""
+        scoped = self.record.space in ("global", "flat", "buffer") and is_scoped(self.c.instruction, self.c.target)
+        if not self.c.recording or not (self.record.access == "atomic" or scoped):
+            yield
+            return
+        self.c.f.call("void", "order_begin", ("ptr", "%w"))
+        yield
+        self.c.f.call("void", "order_end", ("ptr", "%w"), self.inst)
 
     def copy(self, to: str, source: str, dwords: int) -> None:
         """Copy register planes."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from antiphase.asm import Call, Imm, Instruction, Kernel, Modified, Operand, Program, Reg
+from antiphase import arch
+from antiphase.asm import Call, Imm, Instruction, Kernel, Modified, Operand, Program, Reg, Waits
 from antiphase.errors import UserError
 from antiphase.isa import Alu, Control, Memory, Record, generation
 
@@ -37,6 +38,7 @@ def _complaints(target: str, kernel: Kernel, index: int, record: Record, pair: A
         yield from _dual_issue(target, instruction, pair, wide)
     if isinstance(record, Memory):
         yield from _offsets(target, instruction, record)
+    yield from _counts(target, instruction)
     if instruction.mnemonic.startswith("s_") and any(isinstance(o, Modified) for o in instruction.operands):
         yield f"'{instruction.text()}': scalar instructions take no input modifiers", "negate in a step of its own"
     if isinstance(record, Control) and record.action == "alloc_vgpr" and wide:
@@ -90,6 +92,18 @@ def _offsets(target: str, instruction: Instruction, record: Memory) -> Iterator[
         part = instruction.modifier(name, 0)
         if isinstance(part, int) and not 0 <= part <= 255:
             yield f"{name}:{part} of {instruction.mnemonic} does not fit its field", "it holds 0 to 255"
+
+
+def _counts(target: str, instruction: Instruction) -> Iterator[Complaint]:
+    """The names of s_waitcnt; `_sat` asks for the largest that fits."""
+    for operand in instruction.operands:
+        counts = operand.counts if isinstance(operand, Waits) else ()
+        largest = {counter.name: counter.largest for counter in arch.target(target).counters} if counts else {}
+        for name, count in counts:
+            most = largest.get(name)
+            if most is not None and not 0 <= count <= most:
+                remedy = f"{target} has 0 to {most} there; {name}_sat takes what is more for that"
+                yield f"{name}({count}) does not fit its field", remedy
 
 
 def _releases_vgprs(instruction: Instruction) -> bool:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from antiphase.machine import _faults
 from antiphase.machine import _layout as at
 from antiphase.machine._ir import Function
-from antiphase.machine._lds_transfer import other_members
 
 GROUPS = (4, 8, 4, 4)
 WORDS = sum(GROUPS)
@@ -53,22 +52,16 @@ def _place() -> Function:
 
 
 def _move() -> Function:
-    """tensor_move(w, words, inst, what): the transfer of a descriptor; loads also go to others of a cluster."""
+    """tensor_move(w, words, inst, what): the transfer of a descriptor. Its mask of workgroups makes a load a multicast,
+    which serves those that load for themselves (AMD CDNA5 ISA 10.7, 10.11.3)."""
     f = Function("tensor_move", "void", [("ptr", "w"), ("ptr", "words"), ("i32", "inst"), ("i32", "what")])
     null = f.let(f"icmp eq i64 {_field(f, '%words', 0, 0, 2)}, 0")
     nothing = f.let(f"icmp eq i64 {_field(f, '%words', 1, 112, 16)}, 0")
     with f.if_(f.let(f"or i1 {null}, {nothing}")):
         f.ret()
         f.label(f.block("unreachable"))
-
-    def tile(lds: str) -> None:
-        f.call(
-            "void", "tensor_tile", ("ptr", "%w"), ("ptr", "%words"), ("i32", "%inst"), ("i32", "%what"), ("ptr", lds)
-        )
-
-    tile(f.load("ptr", f.at("%w", at.LDS)))
-    with f.if_(f.let(f"icmp eq i32 %what, {LOAD}")):
-        other_members(f, _field(f, "%words", 1, 0, 16), tile)
+    lds = f.load("ptr", f.at("%w", at.LDS))
+    f.call("void", "tensor_tile", ("ptr", "%w"), ("ptr", "%words"), ("i32", "%inst"), ("i32", "%what"), ("ptr", lds))
     f.ret()
     return f
 

@@ -26,7 +26,7 @@ from antiphase.machine._ir import Function, module
 from antiphase.machine._layout import Layout
 from antiphase.machine._lower import FloatMode, Value
 from antiphase.machine._matrix_call import translate_matrix
-from antiphase.machine._modes import after, block_modes, float_mode, hardware_register, mode_bits
+from antiphase.machine._modes import MODE, after, block_modes, float_mode, hardware_register, mode_bits
 from antiphase.machine._rules import check
 from antiphase.machine._vgpr_banks import with_full_numbers
 from antiphase.machine._waits import waits
@@ -163,7 +163,8 @@ def _enter(state: State, block: Block) -> None:
         numbers = range(block.start, block.end)
         records = [state.records[i] for i in numbers]
         rows = sum(4 for r in records if isinstance(r, Memory))
-        need = 1 + sum(2 if isinstance(r, Memory) else 1 for r in records)
+        # addresses of two places, and the number of an atomic at each
+        need = 1 + sum(4 if isinstance(r, Memory) else 1 for r in records)
         room = f.call("i1", "room", ("ptr", "%w"), ("i64", str(need)), ("i64", str(rows)))
         leave_if(state, f.let(f"xor i1 {room}, true"), at.STATUS_RECORD, block.index)
         event(c, events.BLOCK, block.index)
@@ -294,9 +295,9 @@ def _setreg(state: State, record: Control) -> bool:
     if name in FLAGS:
         write_flags(state.context, offset, size)
         return False
-    if name not in ("HW_REG_MODE", "HW_REG_WAVE_MODE", "HW_REG_WAVE_SCHED_MODE", "HW_REG_SCHED_MODE"):
+    if name not in (*MODE, "HW_REG_WAVE_SCHED_MODE", "HW_REG_SCHED_MODE"):
         raise Unsupported(f"writing {name}")
-    if name in ("HW_REG_MODE", "HW_REG_WAVE_MODE") and not isinstance(state.context.instruction.operands[-1], Imm):
+    if name in MODE and not isinstance(state.context.instruction.operands[-1], Imm):
         raise Unsupported("MODE set from a register; its value must be known when the code is translated")
     return False
 
@@ -311,9 +312,9 @@ def _getreg(state: State, record: Control) -> bool:
         status = c.f.let(f"lshr i32 {c.f.load('i32', c.pointer(at.CLUSTER_STATUS))}, {offset}")
         _write_getreg(c, c.f.let(f"and i32 {status}, {(1 << size) - 1}"))
         return False
-    if name not in ("HW_REG_XCC_ID", "XCC_ID", "HW_REG_MODE", "HW_REG_WAVE_MODE"):
+    if name not in ("HW_REG_XCC_ID", "XCC_ID", *MODE):
         raise Unsupported(f"reading {name}")
-    value = mode_bits(c.mode) if name.endswith("MODE") else 0
+    value = mode_bits(c.mode, c.target) if name in MODE else 0
     _write_getreg(c, str(value >> offset & (1 << size) - 1))
     return False
 

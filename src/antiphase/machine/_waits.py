@@ -29,7 +29,8 @@ def _all(instruction: Instruction, target: str) -> tuple[tuple[str, int], ...]:
     if mnemonic == "s_wait_idle" or (mnemonic == "s_waitcnt" and generation(target) not in _PACKED):
         return tuple((name, 0) for name in COUNTERS[generation(target)])
     if isinstance(operand, Waits):
-        return operand.counts
+        # vmcnt_sat(n) is vmcnt(n), or the field's largest where n is more, which waits for nothing either way
+        return tuple((name.removesuffix("_sat"), count) for name, count in operand.counts)
     value = _number(operand, mnemonic)
     if mnemonic == "s_waitcnt":
         return tuple((name, _field(value, runs)) for name, runs in _PACKED[generation(target)].items())

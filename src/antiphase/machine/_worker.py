@@ -43,8 +43,6 @@ class Worker:
         private = kernel.metadata.private_segment_fixed_size
         self.scratch = aligned(waves * max(64, private * layout.lanes)).reshape(waves, -1)
         self.barriers = np.zeros((self.members, at.BARRIER_COUNT * at.BARRIER_BYTES // 4), np.int32)
-        # as `multicast` reads it: how many, then the LDS of each
-        self.table = np.array([self.members, *(row.ctypes.data for row in self.lds)], np.uint64)
         self.counts = np.zeros(len(kernel.blocks), np.int64)
         self.collector = self._collector()
         self.template = self._template(entry, private)
@@ -73,12 +71,12 @@ class Worker:
         numbers = np.arange(len(template))
         words[:, at.SCRATCH // 8] = self.scratch.ctypes.data + numbers * self.scratch.shape[1]
         template.view(np.uint32)[:, at.WAVE // 4] = numbers % each
+        template.view(np.uint32)[:, at.COMPANY // 4 : at.COMPANY // 4 + 2] = each, self.members
         for member in range(self.members):
             mine = words[member * each : (member + 1) * each]
             mine[:, at.LDS // 8] = self.lds[member].ctypes.data
             mine[:, at.BARRIERS // 8] = self.barriers[member].ctypes.data
             if self.members > 1:
-                mine[:, at.CLUSTER // 8] = self.table.ctypes.data
                 self._place(mine.view(np.uint32), member)
         if self.collector is not None:
             for wave in range(len(template)):
@@ -193,7 +191,7 @@ class Worker:
 
 def _most_events(kernel: Kernel) -> int:
     """Events that the largest block can write."""
-    return 2 + 2 * max(b.end - b.start for b in kernel.blocks)
+    return 2 + 4 * max(b.end - b.start for b in kernel.blocks)
 
 
 def _explain(program: Program, kernel: Kernel, index: int, reason: str) -> str:

@@ -23,9 +23,13 @@ class Allocation:
 
 @dataclass(slots=True)
 class Memory:
-    """The registered allocations of a launch. Device addresses are host addresses inside them."""
+    """The registered allocations of a launch. Device addresses are host addresses inside them.
+
+    unwritten: rows (first byte, one past the last) of what held nothing when the launch began, by address.
+    """
 
     allocations: list[Allocation] = field(default_factory=list)
+    unwritten: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 2), np.int64))
 
     def add(self, address: int, size: int, name: str, writable: bool = True, owner: object = None) -> None:
         """Register bytes of this process; they may be read, and written if writable."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +15,33 @@ from numpy.typing import NDArray
 from antiphase import asm
 from antiphase.errors import UserError
 from antiphase.machine import _events
+from antiphase.machine import _layout as at
 
 EVENT_TYPE = np.dtype([("kind", "u4"), ("number", "u4"), ("exec", "u8"), ("base", "u8"), ("row", "u8")])
 """kind: one of the constants below. number: block index for BLOCK, else instruction index. exec: EXEC, for memory the
-lanes that access. base, row: a memory event's addresses are base + rows[row] (for MEMORY_WIDE, rows[row + 1] holds bits
-63:32); events with the same pattern of addresses may share a row."""
+lanes that access. base of a barrier: what `WaveTrace.barriers` reads;
+of an ORDER event, which follows those of an atomic: its number in the order of all atomics of the launch.
+base, row: a memory event's addresses are base + rows[row] (for MEMORY_WIDE, rows[row + 1] holds bits 63:32); events
+with the same pattern of addresses may share a row."""
 
 BLOCK, MEMORY, MEMORY_WIDE, SYNC = _events.BLOCK, _events.MEMORY, _events.MEMORY_WIDE, _events.SYNC
-_FORMAT = 1
+ORDER = _events.ORDER
+_FORMAT = 2
+_FIXED_BARRIERS = np.array([-1, -3])
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierEvents:
+    """Barriers that a wave met, in order; arrays over its events.
+
+    instruction: index in the kernel. number: -1 the workgroup's, -3 the cluster's, 0 to 16 named ones. members, phase:
+    of the barrier just then: arrivals that complete it, and how often it was completed before.
+    """
+
+    instruction: NDArray[np.int64]
+    number: NDArray[np.int64]
+    members: NDArray[np.int64]
+    phase: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +62,16 @@ class WaveTrace:
         kind = self.events["kind"]
         return self.events[(kind == MEMORY) | (kind == MEMORY_WIDE)]
 
+    def barriers(self, instructions: Collection[int]) -> BarrierEvents:
+        """The events of barrier instructions, which are those given."""
+        chosen = (self.events["kind"] == SYNC) & np.isin(self.events["number"], list(instructions))
+        events = self.events[chosen]
+        index = (events["base"] >> np.uint64(56)).astype(np.int64)
+        number = np.where(index < at.NULL_BARRIER, _FIXED_BARRIERS[np.minimum(index, 1)], index - at.NULL_BARRIER)
+        members = (events["base"] >> np.uint64(32) & np.uint64(0xFFFFFF)).astype(np.int64)
+        phase = (events["base"] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        return BarrierEvents(events["number"].astype(np.int64), number, members, phase)
+
     def addresses(self, events: NDArray) -> NDArray[np.uint64]:
         """Byte addresses, events x lanes; meaningful where the event's exec bit is set."""
         low = self.rows[events["row"].astype(np.int64)].astype(np.uint64)
@@ -56,7 +85,10 @@ class WaveTrace:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """All waves of a launch. program: the code that ran. workgroups are numbered x fastest."""
+    """All waves of a launch. program: the code that ran. workgroups are numbered x fastest.
+
+    cluster: workgroups in x, y, z that ran together, as for `run`.
+    """
 
     program: asm.Program
     kernel: str
@@ -64,6 +96,17 @@ class Recording:
     waves_per_workgroup: int
     lanes: int
     waves: tuple[WaveTrace, ...]
+    cluster: tuple[int, int, int] = (1, 1, 1)
+
+    def place(self, workgroup: int) -> tuple[int, int]:
+        """The number of a workgroup's cluster, and the workgroup's place in it, both x fastest."""
+        rest, cluster, place = workgroup, 0, 0
+        across, inside = 1, 1
+        for whole, side in zip(self.grid, self.cluster, strict=True):
+            rest, at_ = divmod(rest, whole)
+            cluster, place = cluster + at_ // side * across, place + at_ % side * inside
+            across, inside = across * (whole // side), inside * side
+        return cluster, place
 
     def of(self, workgroup: int) -> tuple[WaveTrace, ...]:
         """The waves of one workgroup, in order."""
@@ -80,6 +123,7 @@ class Recording:
         header = {
             "format": _FORMAT, "name": self.program.name, "target": self.program.target, "kernel": self.kernel,
             "grid": self.grid, "waves_per_workgroup": self.waves_per_workgroup, "lanes": self.lanes,
+            "cluster": self.cluster,
         }  # fmt: skip
         lengths = [(w.workgroup, w.wave, len(w.events), len(w.rows)) for w in self.waves]
         try:
@@ -119,8 +163,9 @@ class Recording:
             waves.append(WaveTrace(workgroup, wave, events[e : e + n_events], rows[r : r + n_rows]))
             e, r = e + n_events, r + n_rows
         program = asm.parse(text, header["name"], header["target"])
-        grid = tuple(header["grid"])
-        return cls(program, header["kernel"], grid, header["waves_per_workgroup"], header["lanes"], tuple(waves))
+        grid, cluster = (tuple(header[name]) for name in ("grid", "cluster"))
+        per_group, lanes = header["waves_per_workgroup"], header["lanes"]
+        return cls(program, header["kernel"], grid, per_group, lanes, tuple(waves), cluster)
 
 
 def _joined(parts: Sequence[NDArray], dtype: np.dtype, shape: tuple[int, ...]) -> NDArray:

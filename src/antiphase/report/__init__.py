@@ -1,5 +1,5 @@
 """All wording and drawing: terminal, JSON and pages. Nothing here decides anything."""
 
-from antiphase.report._terminal import terminal, working
+from antiphase.report._terminal import counting, terminal, working
 
-__all__ = ["terminal", "working"]
+__all__ = ["counting", "terminal", "working"]

@@ -28,3 +28,19 @@ def working() -> Iterator[Callable[[str], None]]:
     console = Console(stderr=True)
     with console.status("starting") as status:
         yield lambda text: status.update(text)
+
+
+@contextmanager
+def counting() -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on standard error while the block runs, and the function that is told words, done and total.
+
+    Nothing is shown where standard error is not a terminal.
+    """
+    # most commands have no use for it
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("starting", total=None)
+        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)

@@ -16,6 +16,23 @@ def _counts(counts: Facts) -> str:
 
 def _spare(f: Facts) -> Iterable[str]:
     yield f"in {times(f['executed'], 'execution')}, and on no path is a register used too early without it"
+    yield from _published(f)
+
+
+def _looser(f: Facts) -> Iterable[str]:
+    yield f"in {times(f['executed'], 'execution')}, and on every path for registers"
+    yield from _published(f)
+
+
+def _published(f: Facts) -> Iterable[str]:
+    if f["publishes"]:
+        yield "atomics or cache instructions run too, but nothing it completes later is shared in this launch"
+
+
+def _deciding(f: Facts) -> str:
+    """The sites behind the first: operations that allow no larger count."""
+    operations = {f["decisive"][counter] for counter, n in f["loosest"].items() if n is not None}
+    return " and ".join(f"({number})" for number, _ in enumerate(operations, 2))
 
 
 def _phases(f: Facts) -> Iterable[str]:
@@ -43,15 +60,25 @@ RULES: dict[str, Wording] = {
         _spare,
     ),
     "useless/wait_stricter_than_needed": Wording(
-        lambda f: f"{_counts(f['given'])} is stricter than needed: {_counts(f['loosest'])} is enough",
+        lambda f: (
+            f"{_counts(f['given'])} is stricter than needed: {_counts(f['loosest'])} is enough for {_deciding(f)}"
+        ),
         "What it waits for beyond that is needed only after a later wait.",
         _PROOF,
-        lambda f: (f"in {times(f['executed'], 'execution')}, and on every path for registers",),
+        _looser,
     ),
     "useless/barrier_orders_nothing": Wording(
         lambda f: f"the barrier puts no bytes in order in {times(f['executed'], 'execution')}",
         "No two accesses that conflict have this rendezvous alone between them.",
         "the recording",
+    ),
+    "useless/barrier_keeps_offset": Wording(
+        lambda f: (
+            f"the barrier puts no bytes in order in {times(f['executed'], 'execution')}, but keeps two groups of waves "
+            "in different stages"
+        ),
+        "Both groups take it, at different times: without it every later rendezvous would pair other stages.",
+        "the recording, put in order anew without this barrier",
     ),
     "bank/conflict": Wording(
         lambda f: (

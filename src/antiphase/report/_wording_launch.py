@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from antiphase.report._words import CONFLICTS, Facts, Wording, times
 
@@ -21,17 +21,21 @@ def _place(f: Facts) -> str:
 
 
 def _conflict(f: Facts) -> str:
-    return f"(2) {CONFLICTS[f['conflict']]}: {_place(f)}, workgroup {f['workgroup']}"
+    first, second = f.get("workgroups", (f["workgroup"],) * 2)
+    where = f"workgroup {first}" if first == second else f"workgroups {first} and {second}"
+    return f"(2) {CONFLICTS[f['conflict']]}: {_place(f)}, {where}"
 
 
 def _completion(f: Facts) -> Iterable[str]:
     if "counter" in f:
-        counter = f["counter"]
-        yield f"at the barrier between them (1) may be outstanding on {counter}: {counter}({f['count']}) completes it"
+        counter, between = f["counter"], "atomic that hands over" if f.get("atomic") else "barrier between them"
+        yield f"at the {between} (1) may be outstanding on {counter}: {counter}({f['count']}) completes it"
 
 
 def _no_rendezvous(f: Facts) -> Iterable[str]:
     yield "no barrier lies between them that both waves take part in"
+    if f.get("polled"):
+        yield "turning around a plain load orders nothing: let the one set the flag, and the other look, by atomics"
     if "counter" in f:
         yield f"(1) must also be complete when its wave gets there: {f['counter']}({f['count']})"
 
@@ -44,12 +48,36 @@ def _no_wait(f: Facts) -> Iterable[str]:
 def _workgroups(f: Facts) -> str:
     first, second = f["workgroups"]
     clash = CONFLICTS.get(f["conflict"], "touches what (1) touches")
-    return f"(2) {clash}: {_place(f)}, by workgroups {first} and {second}"
+    who = "clusters that begin with workgroups" if f.get("cluster", 1) > 1 else "workgroups"
+    return f"(2) {clash}: {_place(f)}, by {who} {first} and {second}"
 
 
 def _uneven(f: Facts) -> str:
     few, many = (times(len(f[waves]), "wave") for waves in ("waves_with_fewest", "waves_with_most"))
     return f"unequal numbers of barriers in workgroup {f['workgroup']}: {f['most']} for {many}, {f['fewest']} for {few}"
+
+
+def _named(f: Facts) -> str:
+    return "the cluster's barrier" if f["number"] < 0 else f"named barrier {f['number']}"
+
+
+def _members(f: Facts) -> Iterable[str]:
+    yield f"it has {times(f['members'], 'member')}"
+
+
+def _of_named(what: str, why: str, details: Callable[[Facts], Iterable[str]] = lambda f: ()) -> Wording:
+    """Misuse of a barrier other than the workgroup's; `what` takes its name."""
+    return Wording(
+        lambda f: f"{what.format(_named(f))}, workgroup {f['workgroup']}",
+        why,
+        "LLVM AMDGPUExecutionSynchronization",
+        details,
+    )
+
+
+def _signalled_again(f: Facts) -> str:
+    barrier = f" of {_named(f)}" if "number" in f else ""
+    return f"a second signal{barrier} before a wait, workgroup {f['workgroup']}"
 
 
 def _where(f: Facts) -> Iterable[str]:
@@ -82,6 +110,12 @@ RULES: dict[str, Wording] = {
     "race/missing_wait": Wording(
         _conflict, "An operation is complete only once its own counter says so.", _ORDER, _no_wait
     ),
+    "race/landing_order": Wording(
+        lambda f: f"asynchronous loads (1) and (2) of one wave may land in either order: {_place(f)}",
+        "They complete in order, and land in LDS in any order, as far as public models of the hardware say.",
+        "ROCm/rocm-systems, rocjitsu; AMDGPUUsage leaves asynchronous operations out of its memory model",
+        lambda f: (f"{f['counter']}({f['count']}) before (2) keeps them in order",),
+    ),
     "race/same_store": Wording(
         lambda f: f"waves write {_place(f)} with one instruction, workgroup {f['workgroup']}",
         "Harmless if all write the same value, which a recording does not say.",
@@ -103,7 +137,7 @@ RULES: dict[str, Wording] = {
         _BARRIERS,
     ),
     "sync/signal_without_wait": Wording(
-        lambda f: f"a second signal before a wait, workgroup {f['workgroup']}",
+        _signalled_again,
         "Two signals of one wave to a barrier, with no wait between, are undefined.",
         _BARRIERS,
     ),
@@ -112,6 +146,31 @@ RULES: dict[str, Wording] = {
         "It may never end, or end with an earlier barrier.",
         _BARRIERS,
     ),
+    "sync/not_initialized": _of_named(
+        "{} is used and was never initialized", "Operations on a barrier without members are undefined."
+    ),
+    "sync/initialized_in_no_order": _of_named(
+        "{} is used by a wave that need not have waited for its initialization",
+        "Another wave initializes it: a barrier of the workgroup between the two puts them in order.",
+    ),
+    "sync/nothing_joined": Wording(
+        lambda f: f"the barrier that the wave joined last is meant, and it has joined none, workgroup {f['workgroup']}",
+        "A wait on any named barrier waits on the one that the wave joined last; without one it is undefined.",
+        "LLVM AMDGPUExecutionSynchronization",
+    ),
+    "sync/joined_too_late": _of_named(
+        "a wait on {} whose arrivals may all have come before the wave joined it",
+        "The join must come, in every interleaving, before some arrival that the wait depends on.",
+    ),
+    "sync/phase_not_separate": _of_named(
+        "{} is signalled by a wave that need not have waited for its last completion",
+        "Signals of more waves than it has members fall in phases by chance: which waves meet is undefined.",
+        _members,
+    ),
+    "sync/cluster_signalled_twice": _of_named(
+        "{} is signalled by two waves of one workgroup",
+        "One wave arrives for its whole workgroup; a second arrival stands for another workgroup.",
+    ),
     "init/lds_never_written": Wording(
         lambda f: (
             f"{times(f['unwritten_bytes'], 'byte')} of LDS read from {f['first_byte']:,} on that no wave has written, "
@@ -119,6 +178,23 @@ RULES: dict[str, Wording] = {
         ),
         "LDS holds what the last workgroup left there.",
         "AMDGPUUsage, Local address space",
+    ),
+    "init/scratch_never_written": Wording(
+        lambda f: (
+            f"{times(f['unwritten_bytes'], 'byte')} of private memory read from {f['first_byte']:,} on that no lane "
+            f"has written, workgroup {f['workgroup']}, wave {f['wave']}"
+        ),
+        "Private memory holds what the last wave there left in it.",
+        "AMDGPUUsage, Private address space",
+    ),
+    "init/memory_never_written": Wording(
+        lambda f: (
+            f"{times(f['unwritten_bytes'], 'byte')} of memory read that nothing has written, "
+            f"workgroup {f['workgroup']}, wave {f['wave']}"
+        ),
+        "The argument was made empty, and no write of this or an earlier launch reaches these bytes.",
+        "the arguments of the launch",
+        lambda f: (f"byte {f['offset']:,} of '{f['nearest']}'",) if "nearest" in f else (),
     ),
     "mem/read_outside_memory": _outside("read of global memory"),
     "mem/write_outside_memory": _outside("write to global memory"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from antiphase.checks import Finding
-from antiphase.report._words import Facts, Wording, registers, times
+from antiphase.report._words import Facts, Wording, counted, registers, times
+from antiphase.report.spacing import source_text
 
 _COUNTERS = "AMD CDNA 3 ISA 4.4; LLVM SIInsertWaitcnts.cpp, AMDGPUUsage memory model"
 _EXPERT = "In expert scheduling mode the hardware does not keep vector and memory instructions apart."
@@ -15,35 +15,19 @@ _REGISTERS = "AMDGPUUsage, Code Object Metadata; LLVM AMDGPUBaseInfo.cpp, getNum
 _ASSEMBLER = "acceptance by the assembler of LLVM, as `antiphase isa show` lists it"
 
 
-_SOURCES = {
-    "HR main": "LLVM main GCNHazardRecognizer.cpp",
-    "HR": "LLVM 21.1 GCNHazardRecognizer.cpp",
-    "C3": "AMD CDNA 3 ISA 4.5 and 7.5",
-    "C4": "AMD CDNA 4 ISA 4.5 and 7.6",
-    "ACO": "Mesa aco_insert_NOPs.cpp",
-}
-"""What the sources of the spacing tables are short for."""
-
-
 def spacing(finding: Finding) -> Wording:
     """All rules of spacing read alike: the table has what is particular."""
-    cite = re.sub(r"\b(HR main|HR|C3|C4|ACO)\b", lambda m: _SOURCES[m[1]], str(finding.facts.get("source", "")))
+    cite = source_text(str(finding.facts.get("source", "")))
     name = finding.rule.replace("_", " ")
 
     def details(f: Facts) -> Iterable[str]:
         on = f" on {registers(f['registers'])}" if f.get("registers") else ""
-        yield f"{name}{on}: {_units(f['required'], f['unit'])} needed, {f['have']} on the path that has the fewest"
+        yield f"{name}{on}: {counted(f['required'], f['unit'])} needed, {f['have']} on the path that has the fewest"
         if f.get("note"):
             yield f"authorities disagree: {f['note']}" if finding.severity == "warning" else str(f["note"])
 
     meaning = "The hardware does not hold back (2): it may see the registers as they were, or change them too early."
-    return Wording(lambda f: f"{_units(f['missing'], f['unit'])} missing between (1) and (2)", meaning, cite, details)
-
-
-def _units(count: int, unit: str) -> str:
-    if count == 1:
-        unit = re.sub(r"\b(state|instruction|wait|write|result)s\b", r"\1", unit, count=1)
-    return f"{count:,} {unit}"
+    return Wording(lambda f: f"{counted(f['missing'], f['unit'])} missing between (1) and (2)", meaning, cite, details)
 
 
 def _pending(facts: Facts) -> Iterable[str]:
@@ -66,6 +50,31 @@ def _waves(f: Facts) -> Iterable[str]:
     yield f"{f['lds']:,} bytes of LDS a workgroup of {times(f['waves_per_workgroup'], 'wave')} allow {f['by_lds']}"
 
 
+_MOST_FORMS = 12
+
+
+def _wide(f: Facts) -> Iterable[str]:
+    if f["masks"]:
+        yield f"{times(f['masks'], 'instruction')} on 64-lane masks in vcc, exec or an SGPR pair"
+    if f["upper"]:
+        yield f"{times(f['upper'], 'instruction')} that count in lanes 32 to 63"
+
+
+def _forms(f: Facts) -> Iterable[str]:
+    """Each old text with its new one, the commonest first."""
+    forms = sorted(f["forms"], key=lambda form: -len(form[2]))
+    for old, new, where in forms[:_MOST_FORMS]:
+        becomes = "" if new is None else f" -> {'; '.join(new) or 'nothing'}"
+        yield f"{old}{becomes}" + (f"  x{len(where):,}" if len(where) > 1 else "")
+    if left := forms[_MOST_FORMS:]:
+        yield f"and {times(len(left), 'other form')}, {sum(len(where) for _, _, where in left):,} instructions"
+
+
+def _advice(f: Facts) -> Iterable[str]:
+    if f.get("advice"):
+        yield f"instead: {f['advice']}"
+
+
 RULES: dict[str, Wording] = {
     "wait/read_before_wait": Wording(
         lambda f: f"{registers(f['registers'])} read at (2) while (1) may not have written it yet",
@@ -77,6 +86,12 @@ RULES: dict[str, Wording] = {
         lambda f: f"{registers(f['registers'])} overwritten at (2) while (1) may still write it",
         "The late result of the memory operation replaces the newer value.",
         _COUNTERS,
+        _pending,
+    ),
+    "wait/freed_before_wait": Wording(
+        lambda f: f"{registers(f['registers'])} given back at (2) while (1) may not be done",
+        "Another wave may own the registers by then, and a wave that has released its VGPRs has no private memory.",
+        "LLVM SIInsertWaitcnts.cpp; Mesa aco_assembler.cpp, dealloc_vgprs; AMD RDNA4 ISA 3.3.3",
         _pending,
     ),
     "wait/source_not_translated": Wording(
@@ -96,6 +111,11 @@ RULES: dict[str, Wording] = {
         _EXPERT,
         _EXPERT_SOURCE,
         _behind,
+    ),
+    "init/register_never_written": Wording(
+        lambda f: f"{registers(f['registers'])} read that no path from the entry writes",
+        "A register holds what the last wave there left in it; only user SGPRs, workgroup ids and v0 are set.",
+        "LLVM AMDGPUUsage, 'Initial Kernel Execution State'",
     ),
     "resources/scratch_in_loop": Wording(
         lambda f: f"{times(f['accesses'], 'scratch access')} in a loop, {f['stores']} of them stores",
@@ -136,6 +156,7 @@ RULES: dict[str, Wording] = {
         lambda f: f"waves of {f['from']} lanes; {f['to']} has {' or '.join(map(str, f['sizes']))}",
         "Lane masks, lane numbers and matrix layouts of this text are made for the other wave size.",
         "AMDGPUUsage, Processors; LLVM GCNSubtarget.h",
+        _wide,
     ),
     "port/lds_size": Wording(
         lambda f: f"{f['bytes']:,} bytes of LDS; a workgroup of {f['to']} has at most {f['largest']:,}",
@@ -160,30 +181,107 @@ RULES: dict[str, Wording] = {
         "The same byte is another number: biases differ by one, and 0x80 is NaN in FNUZ and -0 in OCP.",
         "AMD CDNA 3 ISA and CDNA 4 ISA, 'FP8 and BF8'",
     ),
-    "port/store_counter": Wording(
-        lambda f: f"waits for vmcnt cover stores here and not on {f['to']}",
-        "Stores count on vscnt there: a wait that a store needs becomes s_waitcnt_vscnt null, n.",
+    "port/split_counter": Wording(
+        lambda f: f"waits that hold back less on {f['to']}",
+        "What one counter counts here is on two there, such as stores on vscnt: the text assembles and misses some.",
         _COUNTERS,
+        _forms,
+    ),
+    "port/entry_registers": Wording(
+        lambda f: f"{f['here']} holds a workgroup id here; on {f['to']} that is elsewhere",
+        "RDNA 4 and CDNA 5 give x in ttmp9, y and z in the halves of ttmp7, the wave in ttmp8; others in SGPRs.",
+        "LLVM AMDGPUUsage, 'Initial Kernel Execution State'",
+        lambda f: (f"workgroup ids of this text: {', '.join(f['ids'])}",),
+    ),
+    "port/kernarg_preload": Wording(
+        lambda f: f"{times(f['dwords'], 'dword')} of arguments in SGPRs at the start; {f['to']} loads none",
+        "The kernel must load its arguments itself, as its first 256 bytes do.",
+        "LLVM AMDGPUUsage, 'Preloaded Kernel Arguments'",
     ),
     "port/legacy_wait": Wording(
-        lambda f: f"{f['mnemonic']} is not a wait that {f['to']} has",
-        "Counters split between generations; where one became several, only 0 on each is known to be enough.",
+        lambda f: f"waits that {f['to']} does not have",
+        "Counters differ between generations. Each count completes there what it completes here, on every path; RDNA 4 "
+        "takes s_waitcnt itself as a wait for everything.",
         _COUNTERS,
+        _forms,
     ),
     "port/packed_wait": Wording(
-        lambda f: f"the immediate is {' '.join(f'{c}({n})' for c, n in f['counters'])} here, another wait on {f['to']}",
+        lambda f: f"numbers that are another wait on {f['to']}",
         "The counters' fields have other places in s_waitcnt of each generation.",
         "LLVM AMDGPUBaseInfo.cpp, decodeWaitcnt",
+        _forms,
     ),
     "port/missing_instruction": Wording(
-        lambda f: f"{f['to']} has no {f['mnemonic']}",
+        lambda f: f"{f['to']} has no {f['forms'][0][0]}",
         "The assembler refuses it.",
         _ASSEMBLER,
+        _advice,
+    ),
+    "port/missing_matrix": Wording(
+        lambda f: f"{f['to']} has no {f['forms'][0][0]}",
+        "Another shape has other operand layouts: `antiphase layout` shows which lane holds what.",
+        _ASSEMBLER,
+        lambda f: (f"on the same types there: {', '.join(f['alike']) or 'none'}",),
+    ),
+    "port/matrix_layout": Wording(
+        lambda f: f"{f['forms'][0][0]} has other operand layouts on {f['to']}",
+        "The name is the same, the registers that hold an operand are not: `antiphase layout` shows both.",
+        "AMD ISA manuals of both, matrix chapters",
+    ),
+    "port/renamed_instruction": Wording(
+        lambda f: f"instructions that {f['to']} knows by another name or form only",
+        "The assembler refuses the old one.",
+        _ASSEMBLER,
+        lambda f: (*_advice(f), *_forms(f)),
+    ),
+    "port/other_name": Wording(
+        lambda f: f"instructions with another name on {f['to']}, where the old one still assembles",
+        "",
+        _ASSEMBLER,
+        _forms,
+    ),
+    "port/missing_encoding": Wording(
+        lambda f: f"{f['to']} has no {f['advice']} encoding",
+        "Select the byte or half before: v_bfe_u32, v_perm_b32, op_sel, or 16-bit halves (v0.l, v0.h) on RDNA.",
+        "LLVM AMDGPUModifierSyntax",
+        _forms,
+    ),
+    "port/operand": Wording(
+        lambda f: f"operands that {f['to']} does not take: {f['forms'][0][0]}",
+        "Vector instructions of CDNA 3 and 4 take one scalar, no literal in a long encoding, no null and whole VGPRs.",
+        "AMD CDNA 3 ISA 6.2; LLVM AMDGPUOperandSyntax",
+        lambda f: (f"instead: {f['advice']}",),
+    ),
+    "port/missing_modifier": Wording(
+        lambda f: f"{f['to']} has no {f['forms'][0][0]}",
+        "The assembler refuses it.",
+        "LLVM AMDGPUModifierSyntax",
+        _advice,
+    ),
+    "port/cache_policy": Wording(
+        lambda f: f"cache modifiers that {f['to']} does not have",
+        "CDNA writes sc0, sc1 and nt, RDNA 3 glc, slc and dlc, later ones th and scope; for atomics they also ask for "
+        "the old value.",
+        "LLVM AMDGPUUsage, memory models; AMDGPUModifierSyntax",
+        _forms,
+    ),
+    "port/scalar_offset": Wording(
+        lambda f: f"scalar offsets of buffer instructions that {f['to']} does not take",
+        "RDNA 4 and CDNA 5 take an SGPR or null there, CDNA 3 and 4 have no null.",
+        "LLVM AMDGPUOperandSyntax, soffset",
+        _forms,
+    ),
+    "port/register_alignment": Wording(
+        lambda f: f"VGPR tuples that begin at an odd register, which {f['to']} does not take",
+        "Operands of 64 bits and more begin at an even register there.",
+        "LLVM AMDGPU.td, FeatureRequiresAlignedVGPRs",
+        _forms,
     ),
     "port/offset_range": Wording(
         lambda f: f"offset {f['offset']:,} does not fit {f['to']}: {f['least']:,} to {f['largest']:,}",
-        "Some assemblers cut such an offset without a word: 4096 becomes 0.",
+        "Some assemblers cut such an offset without a word: 4096 becomes 0. Add the rest to the address.",
         "LLVM AMDGPUModifierSyntax, 'Offset modifiers'",
+        _forms,
     ),
 }  # fmt: skip
 """By 'check/rule'."""

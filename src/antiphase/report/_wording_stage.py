@@ -30,12 +30,39 @@ def _late(f: Facts) -> Iterable[str]:
     yield f"(1) is complete at rendezvous {until} after it; with a gap of {f['gap']} it must be at rendezvous {needed}"
 
 
+def _stages(f: Facts) -> str:
+    labels = f["labels"]
+    return f"stage{'' if len(labels) == 1 else 's'} {', '.join(repr(label) for label in labels)}"
+
+
+def _needless(f: Facts) -> Iterable[str]:
+    yield f"{times(f['operations'], 'LDS operation')} waited for in {times(f['executed'], 'execution')}"
+    yield "Triton takes slots of one allocation for a conflict: an allocation for each slot leaves the barrier bare"
+
+
 def _groups(f: Facts) -> Iterable[str]:
     leading, trailing = times(f["leading"], "wave"), times(f["trailing"], "wave")
     yield f"leading: {leading}; trailing: {trailing}, by {_rendezvous(f['gap'])}"
 
 
 RULES: dict[str, Wording] = {
+    "stage/unused_borders": Wording(
+        lambda f: f"{_stages(f)} marked, and the compiler has made nothing of it: no barrier, no priority",
+        "Triton forms stages of what stands directly in a `for` loop or outside loops; within `if` and `while` the "
+        "marks stay in its IR unused. All waves run in step, and nothing overlaps.",
+        "Triton 3.9 WarpPipeliner.cpp: only scf.for bodies and top-level blocks are visited",
+    ),
+    "stage/stages_not_separate": Wording(
+        lambda f: f"{_stages(f)} marked in a loop without a barrier",
+        "Groups of waves change stages at a rendezvous: without one each wave goes its own pace.",
+        _SOURCE,
+    ),
+    "stage/needless_completion": Wording(
+        lambda f: f"{f['counter']}({f['count']}) before the barrier (2) orders nothing",
+        "What it completes, no other wave touches before a later wait completes it anyway.",
+        "Triton 3.9 ConvertWarpPipeline.cpp; triton-lang/triton#10087",
+        _needless,
+    ),
     "stage/too_few_rendezvous": Wording(_clash, _SAFETY, _SOURCE, _gap),
     "stage/completed_too_late": Wording(_clash, _SAFETY, _SOURCE, _late),
     "stage/order_reversed": Wording(

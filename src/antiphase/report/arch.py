@@ -62,4 +62,4 @@ def _value(target: Target, about: str, fact: Fact) -> str:
 
 
 def _counter(counter: Counter) -> str:
-    return f"{counter.name} {'? bits' if counter.bits == 0 else f'{counter.bits} bits'}"
+    return f"{counter.name} {counter.bits} bits"

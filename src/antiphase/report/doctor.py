@@ -22,6 +22,8 @@ _GUIDE = {
     ),
     "torch": ("running scripts that use torch tensors (NumPy arrays work without it)", "pip install torch"),
     "llvm-objdump": ("reading code objects (.hsaco, .co); .s text needs nothing", "apt-get install llvm-22"),
+    "llvm-mc": ("antiphase arch verify: what LLVM's assembler accepts for each target", "apt-get install llvm-22"),
+    "llc": ("antiphase arch verify: what LLVM's compiler puts between instructions", "apt-get install llvm-22"),
     "tinygrad checkout": (
         "the comparison with tinygrad's emulator in make bench",
         "git clone https://github.com/tinygrad/tinygrad && export TINYGRAD=$PWD/tinygrad",

@@ -9,10 +9,26 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from antiphase.mutate import Judged, Outcome, Status
+from antiphase.mutate import Judged, Outcome, Reason, Status
 from antiphase.report._words import times
 from antiphase.report.findings import message, shown
 
+_REASONS: dict[Reason, str] = {
+    "no_rule": "no rule about registers or spacing asks for it on any path",
+    "runs_on": "it runs on and on: {text}",
+    "no_launch": "no path needs it for registers; give --args to see what it orders",
+    "not_reached": "this launch does not reach it",
+    "failed": "{text}",
+    "few_passes": "no check sees it, but its loop ran fewer than three times: launch more iterations to have it judged",
+    "cache": "no check sees it, but it may wait for a cache instruction that waves which share memory rest on",
+    "published": "no check sees it, but it orders what other workgroups share, and atomics or flags may publish that",
+    "not_in_step": "no check sees it, and the waves of a workgroup meet different barriers: not judged",
+    "incomplete": "no check sees it, but one could not judge it: {text}",
+    "complete": "all that it completes is complete in time without it",
+    "stages_hold": "it puts no bytes in order, and `stage` finds no fault without it: other stages run together",
+    "gap": "no check sees it, and nothing proves it redundant",
+    "result_differs": "no check sees it, and nothing proves it redundant; the result is another, though",
+}
 _COLOURS: dict[Status, str] = {"caught": "green", "redundant": "cyan", "survived": "bold red", "unjudged": "yellow"}
 
 
@@ -34,7 +50,8 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
                 "after": list(one.mutant.after),
                 "status": one.status,
                 "by": one.by and {"check": one.by.check, "rule": one.by.rule, "message": message(one.by)},
-                "note": one.note,
+                "reason": one.reason,
+                "note": _note(one),
             }
             for one in outcome.judged
         ],
@@ -57,7 +74,7 @@ def print_mutants(outcome: Outcome, console: Console) -> None:
     for status in _COLOURS:
         table.add_column(status, justify="right")
     counts = Counter((one.mutant.kind, one.status) for one in outcome.judged)
-    for kind in ("wait", "barrier", "nop"):
+    for kind in dict.fromkeys(one.mutant.kind for one in outcome.judged):
         table.add_row(kind, *(str(counts[kind, status]) for status in _COLOURS))
     console.print(table, highlight=False)
     console.print()
@@ -89,7 +106,11 @@ def _alike(outcome: Outcome) -> list[list[Judged]]:
 
 
 def _why(one: Judged) -> str:
-    return message(one.by) if one.by is not None else one.note
+    return message(one.by) if one.by is not None else _note(one)
+
+
+def _note(one: Judged) -> str:
+    return _REASONS[one.reason].format(text=one.text) if one.reason is not None else ""
 
 
 def _print_alike(outcome: Outcome, group: list[Judged], console: Console) -> None:

@@ -23,6 +23,8 @@ def statement(fact: Fact) -> str:
 
 def value_text(value: object) -> str:
     """A fact's value on one line."""
+    if isinstance(value, Mapping) and "name" in value:
+        return f"{value['name']} ({value_text({k: item for k, item in value.items() if k != 'name'})})"
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {value_text(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
@@ -122,9 +124,18 @@ def print_comparison(answer: Answer, console: Console) -> None:
     console.print(table, highlight=False)
 
 
+def own_config(row: Subject, fact: Fact) -> str:
+    """What a fact is stated for where that is not what its row is: "wave 64, shape 16x16x16"."""
+    return _config({key: value for key, value in fact.config.items() if row.config.get(key) != value})
+
+
+def _config(config: Mapping[str, str | int]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in config.items())
+
+
 def heading(row: Subject) -> str:
     """A row's title and the configuration it is stated for."""
-    config = ", ".join(f"{key} {value}" for key, value in row.config.items())
+    config = _config(row.config)
     return f"{row.title} ({config})" if config else row.title
 
 
@@ -143,13 +154,15 @@ def _cell(row: Subject, names: tuple[str, ...]) -> str:
     if fact is None:
         return f"[dim]{NO_FACT}[/]"
     sources = "\n".join(escape(citation_text(each)) for each in _citations(row, names))
-    return f"{escape(statement(fact))}\n[dim]{escape(evidence_text(fact))}\n{sources}[/]"
+    stated = f"{own_config(row, fact)}: {statement(fact)}" if own_config(row, fact) else statement(fact)
+    return f"{escape(stated)}\n[dim]{escape(evidence_text(fact))}\n{sources}[/]"
 
 
 def _lines(row: Subject, names: tuple[str, ...], fact: Fact | None) -> Iterable[str]:
     if fact is None:
         return [f"[dim]{NO_FACT}[/]"]
     return [
+        *([f"[dim]for {escape(own_config(row, fact))}[/]"] if own_config(row, fact) else []),
         f"{escape(statement(fact))}  [dim]{escape(evidence_text(fact))}[/]",
         *([f"[dim]limits:[/] {escape(fact.limits)}"] if fact.limits else []),
         *(f"[dim]{escape(citation_text(each))}[/]" for each in _citations(row, names)),

@@ -78,7 +78,19 @@ _ROLES = {
     "wide_data": "store data of more than 64 bits",
     "zero_flags": "VCCZ or EXECZ",
 }
+_SOURCES = {
+    "HR main": "LLVM main GCNHazardRecognizer.cpp",
+    "HR": "LLVM 21.1 GCNHazardRecognizer.cpp",
+    "C3": "AMD CDNA 3 ISA 4.5 and 7.5",
+    "C4": "AMD CDNA 4 ISA 4.5 and 7.6",
+    "ACO": "Mesa aco_insert_NOPs.cpp",
+}
 _PASSES = re.compile(r"p(\d+)|(dense|sparse)(\d+)")
+
+
+def source_text(source: str) -> str:
+    """A row's sources in full."""
+    return re.sub(r"\b(HR main|HR|C3|C4|ACO)\b", lambda found: _SOURCES[found[1]], source)
 
 
 def pair_text(rule: SpacingRule) -> str:

@@ -15,6 +15,7 @@ from antiphase.errors import UserError
 from antiphase.report import reference as words
 from antiphase.site import _columns
 from antiphase.site._data import data_files
+from antiphase.site._layout_data import layout_file
 from antiphase.site._pages import Page, navigation, pages
 
 _STATIC = files("antiphase.site") / "static"
@@ -65,6 +66,9 @@ def _environment() -> Environment:
         "navigation": navigation(),
         "version": __version__,
         "generations": _columns.generations(),
+        "layout_files": {
+            name: {"targets": held, "data": layout_file(name)} for name, held in _columns.generations().items()
+        },
         "cells": _columns.cells,
         "columns": _columns.columns,
     }
@@ -74,6 +78,7 @@ def _environment() -> Environment:
         "cite": words.citation_text,
         "revision": words.short_revision,
         "slug": slug,
+        "own_config": lambda fact, row: words.own_config(row, fact),
     }
     return environment
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from antiphase.site._columns import generations
 from antiphase.site._instructions import instruction_rows
+from antiphase.site._layout_data import layout_data, layout_file
 from antiphase.site._search import search_index
 
 
@@ -15,3 +17,6 @@ def data_files(step: Callable[[str], object]) -> Iterator[tuple[str, Any]]:
     yield "search", search_index()
     step("instructions")
     yield "instructions", instruction_rows()
+    for generation in generations():
+        step(f"layouts of {generation}")
+        yield layout_file(generation), layout_data(generation)

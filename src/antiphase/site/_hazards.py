@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from antiphase.checks import SpacingRule, spacing_rules
-from antiphase.report.spacing import needed_text, pair_text
+from antiphase.report.spacing import needed_text, pair_text, source_text
 from antiphase.site._columns import generations
 
 
 @dataclass(frozen=True)
 class Hazard:
-    """A rule, and the generations that have it. pair, needed: in words."""
+    """A rule, and the generations that have it. pair, needed, source: in words."""
 
     rule: SpacingRule
     pair: str
     needed: str
+    source: str
     generations: tuple[str, ...]
 
 
@@ -24,5 +25,5 @@ def hazards() -> list[Hazard]:
     found: list[Hazard] = []
     for rule in spacing_rules():
         held = tuple(name for name in generations() if name in rule.targets)
-        found.append(Hazard(rule, pair_text(rule), needed_text(rule), held))
+        found.append(Hazard(rule, pair_text(rule), needed_text(rule), source_text(rule.source), held))
     return found

@@ -9,6 +9,7 @@ from typing import Any
 
 from antiphase import arch
 from antiphase.arch import reference
+from antiphase.site._diagram_facts import facts_of
 from antiphase.site._diagrams import DIAGRAMS, diagrams_of
 from antiphase.site._hazards import hazards
 from antiphase.site._pipeline import pipeline_runs
@@ -42,7 +43,14 @@ def pages(step: Callable[[str], object] = lambda text: None) -> Iterator[Page]:
     yield _home()
     yield from map(_chapter, reference().chapters)
     yield from (
-        Page(name, diagram.title, "diagram", diagram.summary, {"diagram": diagram}, (diagram.script,))
+        Page(
+            name,
+            diagram.title,
+            "diagram",
+            diagram.summary,
+            {"diagram": diagram, "facts": facts_of(diagram)},
+            ("draw", diagram.script),
+        )
         for name, diagram in DIAGRAMS.items()
     )
     runs, why = pipeline_runs(step)
@@ -70,25 +78,28 @@ def navigation() -> dict[str, list[Link]]:
 
 PIPELINE = "Two wave groups one stage apart, drawn from recordings of our own kernels."
 INSTRUCTIONS = "Which instructions each target's assembler accepts, and which of them antiphase executes."
-QUICK = (
-    "matrix.ab_fragment",
-    "matrix.cd_fragment_fp32",
-    "matrix.separation_d_to_ab",
-    "matrix.sparse_availability",
-    "execution.counter_global_loads",
-    "execution.counter_lds",
+QUICK = "0.quick_comparison / "
+"""Rows that answer to seed 000's quick comparison begin the first page."""
+ALSO_QUICK = (
+    "matrix.cd_16bit",
+    "matrix.sparse_available",
+    "matrix.d_to_ab",
+    "execution.counter.lds_indexed",
     "execution.workgroup_barrier",
-    "memory.global_offset",
+    "memory.global_to_lds.instructions",
     "lds_bytes_per_cu",
     "max_vgprs",
 )
-"""The rows of the first page: what a kernel author porting between generations trips over first."""
+"""And what else a kernel author porting between generations trips over first."""
 
 
 def _home() -> Page:
     book = reference()
     context = {
-        "rows": [book.subjects[name] for name in QUICK if name in book.subjects],
+        "rows": [
+            *(row for row in book.subjects.values() if any(entry.startswith(QUICK) for entry in row.seed)),
+            *(book.subjects[name] for name in ALSO_QUICK),
+        ],
         "chapters": book.chapters,
         "counts": {
             "facts": len(book.facts),

@@ -57,6 +57,37 @@
     more.hidden = found.length <= shown;
   }
 
+  // Coverage: known of accepted, a row a class and a column a target.
+  const coverage = document.querySelector(".coverage");
+  const count = (group, target) => {
+    const accepted = rows.filter((row) => (group < 0 || row[1] === group) && (row[3] >> target) & 1);
+    return [accepted.filter((row) => row[2] !== "no record").length, accepted.length];
+  };
+  const line = (title, cells) => {
+    const row = document.createElement("tr");
+    const first = document.createElement("th");
+    first.scope = "row";
+    first.textContent = title;
+    row.append(first);
+    for (const [known, accepted] of cells) {
+      const cell = document.createElement("td");
+      cell.textContent = accepted ? `${known}/${accepted}` : "–";
+      if (accepted && known === accepted) cell.className = "yes";
+      row.append(cell);
+    }
+    coverage.append(row);
+  };
+  const top = document.createElement("tr");
+  for (const title of ["Class", ...targets]) {
+    const cell = document.createElement("th");
+    cell.scope = "col";
+    cell.textContent = title;
+    top.append(cell);
+  }
+  coverage.append(top);
+  classes.forEach((name, group) => line(name, targets.map((_, target) => count(group, target))));
+  line("all", targets.map((_, target) => count(-1, target)));
+
   const wanted = decodeURIComponent(location.hash.slice(1));
   if (wanted) form.elements.name.value = wanted;
   form.addEventListener("input", () => {

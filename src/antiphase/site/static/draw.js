@@ -1,0 +1,104 @@
+// What the diagrams share: elements, labelled controls, and a state that lives in the address.
+"use strict";
+
+const draw = {
+  // An SVG element with attributes and children (elements or text).
+  svg(tag, attributes = {}, ...children) {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  },
+
+  // An HTML element, likewise.
+  html(tag, attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  },
+
+  // A picture of that size with a title for those who do not see it.
+  picture(width, height, title, ...children) {
+    const name = draw.svg("title", {}, title);
+    return draw.svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title }, name, ...children);
+  },
+
+  text(x, y, content, attributes = {}) {
+    return draw.svg("text", { x, y, ...attributes }, content);
+  },
+
+  // A horizontal or vertical arrow with its head at (x2, y2).
+  arrow(x1, y1, x2, y2, attributes = {}) {
+    const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
+    return draw.svg(
+      "g",
+      { class: "arrow", ...attributes },
+      draw.svg("line", { x1, y1, x2: x2 - 5 * Math.cos((angle * Math.PI) / 180), y2: y2 - 5 * Math.sin((angle * Math.PI) / 180) }),
+      draw.svg("path", { d: "M0 0 L-9 -4 L-9 4 Z", transform: `translate(${x2} ${y2}) rotate(${angle})` }),
+    );
+  },
+
+  // A labelled select; `options` are [value, text] pairs or plain strings.
+  select(label, name, options, value) {
+    const select = draw.html("select", { name });
+    draw.fill(select, options, value);
+    return draw.html("label", {}, label, select);
+  },
+
+  fill(select, options, value) {
+    select.replaceChildren(...options.map((each) => (Array.isArray(each) ? new Option(each[1], each[0]) : new Option(each, each))));
+    if (value !== undefined) select.value = value;
+    if (select.selectedIndex < 0) select.selectedIndex = 0;
+  },
+
+  number(label, name, value, min, max) {
+    return draw.html("label", {}, label, draw.html("input", { type: "number", name, value, min, max, inputmode: "numeric" }));
+  },
+
+  // The state that the address carries, as "#key=value&key=value", over these defaults.
+  state(defaults) {
+    const held = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+    return { ...defaults, ...held };
+  },
+
+  keep(state) {
+    history.replaceState(null, "", `#${new URLSearchParams(state)}`);
+  },
+
+  // A list of numbers as ranges: "0-3, 8-11".
+  ranges(numbers) {
+    const found = [];
+    for (const n of [...numbers].sort((a, b) => a - b)) {
+      const last = found.at(-1);
+      if (last && last[1] === n - 1) last[1] = n;
+      else found.push([n, n]);
+    }
+    return found.map(([a, b]) => (a === b ? `${a}` : `${a}-${b}`)).join(", ");
+  },
+};
+
+// What the page brings along: generations with their targets, and the facts it shows.
+draw.root = document.getElementById("diagram");
+draw.generations = JSON.parse(draw.root.dataset.generations);
+draw.facts = JSON.parse(draw.root.dataset.facts);
+
+// The answers of one row for a generation.
+draw.answers = (subject, generation) =>
+  (draw.facts.find((fact) => fact.subject === subject)?.answers ?? []).filter((answer) => answer.generations.includes(generation));
+
+// The rows whose subject begins so, as a list of statements for a generation, each linked to its row.
+draw.statements = (prefixes, generation) => {
+  const list = draw.html("ul", { class: "statements" });
+  for (const fact of draw.facts.filter((each) => prefixes.some((prefix) => each.subject.startsWith(prefix)))) {
+    for (const answer of draw.answers(fact.subject, generation)) {
+      const link = draw.html("a", { href: fact.href }, fact.title);
+      const where = answer.targets.length ? ` (${answer.targets.join(", ")})` : "";
+      list.append(draw.html("li", {}, link, `${where}: ${answer.says} `, draw.html("span", { class: "badge" }, answer.evidence)));
+    }
+  }
+  if (!list.children.length) list.append(draw.html("li", { class: "nothing" }, `No fact is recorded for ${generation}.`));
+  return list;
+};
+
+draw.generation = (value) => draw.select("Generation", "generation", Object.keys(draw.generations), value);
