@@ -6,8 +6,8 @@ import pytest
 from _asm import Snippet
 
 from antiphase.checks import Finding
-from antiphase.checks._bank import check_banks
-from antiphase.checks._bank_phases import phases
+from antiphase.checks.bank import check_banks
+from antiphase.checks.bank._phases import phases
 
 
 def banks(body: str, target: str = "gfx942") -> list[Finding]:

@@ -8,8 +8,8 @@ from _memory_kernels import Kernel
 
 from antiphase import asm
 from antiphase.checks import Checked, Finding
-from antiphase.checks._race import check_races
-from antiphase.checks._sync import check_sync
+from antiphase.checks.race import check_races
+from antiphase.checks.sync import check_sync
 from antiphase.frontends import launch_asm
 from antiphase.machine import Execution, Recording
 

@@ -10,7 +10,7 @@ import pytest
 from test_checks_race import DONE, MEMORY, READ_OTHER, WRITE_, races
 
 from antiphase.checks import Checked
-from antiphase.checks._race import check_races
+from antiphase.checks.race import check_races
 
 FLAG = "v_mov_b32 v5, 0x400\nv_mov_b32 v9, 1\nv_mov_b32 v10, 0\n"
 ONE_LANE = "s_mov_b64 s[20:21], exec\ns_mov_b64 exec, 1\n"

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from antiphase import asm
 from antiphase.checks import Checked, Finding
-from antiphase.checks._race import check_races
-from antiphase.checks._race_bytes import ATOMIC, DS, READ, WRITE, Touched
-from antiphase.checks._race_overlap import unordered
+from antiphase.checks.order import ATOMIC, DS, READ, WRITE, Touched, unordered
+from antiphase.checks.race import check_races
 
 # v2: this wave's place in LDS, 256 bytes a wave; v3: the other wave's. s16: 0 in the first wave.
 PLACES = """v_lshlrev_b32 v2, 2, v0

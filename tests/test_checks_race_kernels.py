@@ -17,10 +17,10 @@ from corpus import CASES, Case
 
 from antiphase.asm import Program
 from antiphase.checks import Checked
-from antiphase.checks._init import check_init
-from antiphase.checks._race import check_races
-from antiphase.checks._stage_rules import check_stages
-from antiphase.checks._sync import check_sync
+from antiphase.checks.init import check_init
+from antiphase.checks.race import check_races
+from antiphase.checks.stage import check_stages
+from antiphase.checks.sync import check_sync
 from antiphase.frontends import Compiled, compile_kernel, launch_asm
 from antiphase.kernels import MI300X, MI350, StagedGemm
 from antiphase.machine import Recording

@@ -11,7 +11,7 @@ from _checked import program
 
 from antiphase.asm import Program, parse_instruction
 from antiphase.checks import Checked
-from antiphase.checks._race import check_races
+from antiphase.checks.race import check_races
 from antiphase.frontends import launch_asm
 
 LOOP = """\

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from test_machine_memory_transfers import Descriptor, issue, kernel, loaded
 
-from antiphase.checks._race import check_races
-from antiphase.checks._race_tensor import barrier_of, tiles
+from antiphase.checks.order._tensor import barrier_of, tiles
+from antiphase.checks.race import check_races
 
 DESCRIPTORS = {
     "one row": Descriptor(tensor=(32,), tile=(32,)),

@@ -7,8 +7,8 @@ import pytest
 from antiphase import asm
 from antiphase.asm import Program
 from antiphase.checks import Finding, Fix
-from antiphase.checks._spacing import check_spacing
-from antiphase.checks._spacing_rules import rules
+from antiphase.checks.spacing import check_spacing
+from antiphase.checks.spacing._rules import rules
 from tests._asm import ARGUMENT, FILE
 from tests._spacing_rows import CDNA_ROWS, GFX1250_ROWS, RDNA_ROWS, Row
 

@@ -9,10 +9,10 @@ from _memory_kernels import Kernel
 from test_checks_race import BARRIER, DONE, READ_OTHER, WRITE_, snippet
 
 from antiphase.checks import Finding
-from antiphase.checks._init import check_init
 from antiphase.checks._memory_use import check_memory
-from antiphase.checks._stage_rules import check_stages
-from antiphase.checks._sync import check_sync
+from antiphase.checks.init import check_init
+from antiphase.checks.stage import check_stages
+from antiphase.checks.sync import check_sync
 from antiphase.machine import Recording
 
 

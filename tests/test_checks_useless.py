@@ -8,8 +8,8 @@ from test_checks_race import BARRIER, DONE, READ_OTHER, WRITE_, snippet
 
 from antiphase import asm
 from antiphase.checks import Finding, UselessProofs
-from antiphase.checks._race import check_races
-from antiphase.checks._useless import check_useless
+from antiphase.checks.race import check_races
+from antiphase.checks.useless import check_useless
 from antiphase.machine import Execution
 
 

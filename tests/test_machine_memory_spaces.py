@@ -104,6 +104,37 @@ def test_atomics_that_came_later(target: str, name: str, old: float, operand: fl
     np.testing.assert_array_equal(result.rows[0, :1].view(kind), np.array([old], kind))
 
 
+NAN, SIGNALLING, QUIETED = 0x7FC00000, 0xFFA00001, 0xFFE00001
+MINUS_ZERO, TINY = 0x80000000, 0x00000007
+
+
+@pytest.mark.parametrize("target", ["gfx1201", "gfx1250"])
+@pytest.mark.parametrize("space", ["global", "ds"])
+@pytest.mark.parametrize(
+    ("name", "old", "operand", "new", "flushed"),
+    [
+        ("min_num", 0, MINUS_ZERO, MINUS_ZERO, MINUS_ZERO), ("min_num", MINUS_ZERO, 0, MINUS_ZERO, MINUS_ZERO),
+        ("max_num", 0, MINUS_ZERO, 0, 0), ("max_num", MINUS_ZERO, 0, 0, 0),
+        ("max_num", NAN, SIGNALLING, QUIETED, QUIETED), ("min_num", SIGNALLING, 5 << 23, 5 << 23, 5 << 23),
+        ("max_num", 0, TINY, TINY, 0), ("add", 0, TINY, TINY, 0),
+        ("add", 0x3F800000, 0x33C00000, 0x3F800001, 0x3F800001),
+    ],
+)  # fmt: skip
+def test_float_atomics_follow_mode_in_lds_alone(
+    target: str, space: str, name: str, old: int, operand: int, new: int, flushed: int
+) -> None:
+    """AMD CDNA5 ISA 12, RDNA4 ISA 13: minimum and maximum by number; denormals by MODE in LDS; rounding to nearest."""
+    mode = {"float_denorm_mode_32": 0, "float_round_mode_32": 3}
+    k = Kernel(target, inputs=1, descriptor=mode)
+    k(f"v_mov_b32 v2, 0\nv_mov_b32 v3, {operand:#x}\nv_mov_b32 v4, {old:#x}\ns_mov_b32 exec_lo, 1")
+    k(f"ds_store_b32 v2, v4\n{k.wait}\nds_{name}_f32 v2, v3\nglobal_atomic_{name}_f32 v2, v3, s[10:11]\n{k.wait}")
+    k("ds_load_b32 v5, v2\ns_wait_dscnt 0").keep("v5")
+    data = np.array([old], np.uint32)
+    in_lds = k.run(data).rows[0, 0]
+    result, expected = (in_lds, flushed) if space == "ds" else (data[0], new)
+    assert result == expected
+
+
 @pytest.mark.parametrize("target", ["gfx1201", "gfx1250"])
 def test_packed_atomics_add_each_half(target: str) -> None:
     """Seed 000, section 5 "Packed global atomics": AMD RDNA4 ISA p. 707; return control by TH[0], p. 51."""

@@ -210,7 +210,7 @@ def texts(node: ast.expr) -> Iterator[str]:
 
 def rules_of_checks() -> set[str]:
     folder = Path(antiphase.checks.__file__).parent
-    modules = [file for file in folder.glob("_*.py") if not file.name.startswith("_spacing")]  # its table has the words
+    modules = [file for file in folder.rglob("_*.py") if file.parent.name != "spacing"]  # its table has the words
     found = {name for file in modules for name in named(ast.parse(file.read_text()))}
     return {name for name in found - NO_RULES if "_" in name or name in ONE_WORD}
 

@@ -11,12 +11,11 @@ from antiphase.checks._run import (
     together,
     verdict,
 )
-from antiphase.checks._spacing_rules import Rule as SpacingRule
-from antiphase.checks._spacing_rules import spacing_rules
-from antiphase.checks._spacing_separation import separation_unit
 from antiphase.checks._suppress import Suppressed, Suppression, load_suppressions, source_line, suppress
-from antiphase.checks._useless import UselessProofs
-from antiphase.checks._wait import check_waits
+from antiphase.checks.spacing import Rule as SpacingRule
+from antiphase.checks.spacing import separation_unit, spacing_rules
+from antiphase.checks.useless import UselessProofs
+from antiphase.checks.wait import check_waits
 
 __all__ = [
     "CHECKS",

@@ -16,21 +16,21 @@ from antiphase.machine import Execution
 
 # Check: the module that has it, and its function there. Imported when run: a static check needs none of the others.
 _STATIC = {
-    "wait": ("_wait", "check_waits"),
-    "spacing": ("_spacing", "check_spacing"),
+    "wait": ("wait", "check_waits"),
+    "spacing": ("spacing", "check_spacing"),
     "resources": ("_resources", "check_resources"),
-    "port": ("_port", "check_port"),
-    "init": ("_init_registers", "check_registers"),
-    "stage": ("_stage_marks", "check_stage_marks"),
+    "port": ("port", "check_port"),
+    "init": ("init", "check_registers"),
+    "stage": ("stage", "check_stage_marks"),
 }
 _DYNAMIC = {
-    "race": ("_race", "check_races"),
-    "stage": ("_stage_rules", "check_stages"),
-    "sync": ("_sync", "check_sync"),
-    "init": ("_init", "check_init"),
+    "race": ("race", "check_races"),
+    "stage": ("stage", "check_stages"),
+    "sync": ("sync", "check_sync"),
+    "init": ("init", "check_init"),
     "mem": ("_memory_use", "check_memory"),
-    "useless": ("_useless", "check_useless"),
-    "bank": ("_bank", "check_banks"),
+    "useless": ("useless", "check_useless"),
+    "bank": ("bank", "check_banks"),
 }
 STATIC_CHECKS = tuple(_STATIC)
 """The names of the checks of a program."""

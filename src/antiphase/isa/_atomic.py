@@ -17,12 +17,15 @@ from antiphase.isa._expr import (
     U64,
     Expr,
     Type,
+    canonical,
     concat,
     const,
+    is_nan,
     maximum,
     minimum,
     select,
 )  # fmt: skip
+from antiphase.isa._floats import greater, lesser, quieted
 
 Update = Callable[..., Expr]
 
@@ -89,14 +92,21 @@ SUBTRACT = {
     "cond_sub": lambda old, data: select(old < data, old, old - data),
 }
 
+def number_first(old: Expr, data: Expr, of_numbers: Update) -> Expr:
+    """Of one NaN the other operand, of two the new one, quiet; -0 is below +0 (AMD CDNA5 ISA 12.3, 15.15). Denormals as
+    the mode has it, which is for LDS alone."""
+    old, data = canonical(old), canonical(data)
+    neither = select(is_nan(data), quieted(data), data)
+    return select(is_nan(old), neither, select(is_nan(data), old, of_numbers(data, old)))
+
+
 # a NaN in memory or data keeps the old value, as the manual's pseudocode states it
 FLOAT = {
     "add": lambda old, data: old + data,
     "min": lambda old, data: select(data < old, data, old),
     "max": lambda old, data: select(data > old, data, old),
-    # of one NaN the other operand (AMD RDNA4 ISA)
-    "min_num": lambda old, data: select(old != old, data, select(data < old, data, old)),
-    "max_num": lambda old, data: select(old != old, data, select(data > old, data, old)),
+    "min_num": lambda old, data: number_first(old, data, lesser),
+    "max_num": lambda old, data: number_first(old, data, greater),
 }
 
 PACKED = {"f16": packed_add(F16), "bf16": packed_add(BF16)}

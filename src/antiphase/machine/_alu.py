@@ -26,8 +26,8 @@ from antiphase.isa import (
     size,
 )
 from antiphase.machine import _dpp
-from antiphase.machine._context import TYPE_OF_BITS, Context, constant_bits
-from antiphase.machine._inline import as_encoded
+from antiphase.machine._context import TYPE_OF_BITS, Context
+from antiphase.machine._inline import as_encoded, constant_word
 from antiphase.machine._lower import FloatMode, Lowering, Value
 from antiphase.machine._outline import call_outlined
 
@@ -188,6 +188,8 @@ def _half_or_whole(c: Context, operand: Operand, type_: Type, i: int) -> Value:
     picked = _bit(c.instruction.modifier("op_sel"), i)
     if type_.bits == 16 and (picked or (isinstance(operand, Reg) and operand.half == "h")):
         return _halves(c, operand, type_)[1]
+    if type_ is BF16 and isinstance(operand, FloatImm):
+        return _halves(c, operand, type_)[0]
     if type_.bits == 8 and isinstance(operand, Reg):
         # conversions pick a byte: by number, or op_sel[0] is the low bit of its number, op_sel[1] the high one
         byte = _bit(c.instruction.modifier("op_sel"), 0) + 2 * _bit(c.instruction.modifier("op_sel"), 1)
@@ -200,8 +202,7 @@ def _halves(c: Context, operand: Operand, type_: Type) -> tuple[Value, Value]:
     """Low and high half of a packed source: of one register for 16-bit types, of a pair for 32-bit ones."""
     inner = operand.operand if isinstance(operand, Modified) else operand
     if type_.bits == 16:
-        # an inline float constant is a half in the low half, nothing in the high one
-        inlined = isinstance(inner, FloatImm) and Value(str(constant_bits(inner.value, type_)), U32, 1)
+        inlined = isinstance(inner, FloatImm) and Value(str(constant_word(inner, type_, c.target)), U32, 1)
         word = inlined or c.read(inner, U32)
         lowering = c.lowering([])
         parts = (word, lowering.binary("lshr", word, Value("16", U32, 1)))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
-from antiphase.isa import Memory, source
+from antiphase.isa import Memory, generation, source
 from antiphase.machine import _faults, _native
 from antiphase.machine import _layout as at
 from antiphase.machine._context import TYPE_OF_BITS
@@ -14,15 +15,27 @@ from antiphase.machine._lower import FloatMode, Lowering, Value
 _loaded: dict[str, _native.Library] = {}
 
 
-def function(record: Memory, mode: FloatMode, lanes: int) -> str:
+def function(record: Memory, mode: FloatMode, target: str, lanes: int) -> str:
     """Name of the function (w, old values or null, mask, instruction, data planes...); compiled when first needed."""
-    f = _build(record, mode, lanes)
+    f = _build(record, _float_mode(record, mode, target), lanes)
     name = f"{record.name}_{hashlib.sha256(f.text().encode()).hexdigest()[:16]}"
     if name not in _loaded:
         f.name = name
         _loaded[name] = _native.Library(module([f]), 2)
         _native.publish(name, _loaded[name].address(name))
     return name
+
+
+def _float_mode(record: Memory, mode: FloatMode, target: str) -> FloatMode:
+    """What MODE says to atomics: nothing about rounding from GFX11 on, and about denormals on GFX12 only in LDS and not
+    to f64 sums (AMD RDNA4 ISA 7.2.4 and 13, CDNA5 ISA 7.2.4 and 12)."""
+    kind = generation(target)
+    if kind == "gfx9":
+        return mode
+    mode = replace(mode, round32=0, round64=0)
+    if kind == "gfx11" or (record.space == "ds" and record.bits == 32):
+        return mode
+    return replace(mode, denormal32=3, denormal64=3)
 
 
 def _build(record: Memory, mode: FloatMode, lanes: int) -> Function:

@@ -132,7 +132,7 @@ def _append(operation: Operation) -> None:
     good = operation.checked(Place("lds", first))
     temporary = c.pointer(at.TEMPORARY)
     c.f.call("void", "count_lanes", ("ptr", temporary), ("i64", exec_))
-    name = _atomics.function(record, c.mode, c.layout.lanes)
+    name = _atomics.function(record, c.mode, c.target, c.layout.lanes)
     old = c.f.at(temporary, c.layout.plane)
     c.f.call("void", name, ("ptr", "%w"), ("ptr", old), ("i64", good), operation.inst, ("ptr", temporary))
     c.f.call("void", "spread", ("ptr", to), ("ptr", old), ("i64", first), ("i64", exec_))

@@ -197,7 +197,7 @@ class Operation:
         if len(data) == 1 and record.operands == 2:
             # flat and buffer forms name one register tuple: first the new value, then the compare value
             sources.append(c.f.at(sources[0], record.type.dwords * c.layout.plane))
-        name = _atomics.function(record, c.mode, c.layout.lanes)
+        name = _atomics.function(record, c.mode, c.target, c.layout.lanes)
         pointers = [("ptr", s) for s in sources]
         with self._in_order():
             c.f.call("void", name, ("ptr", "%w"), ("ptr", to), ("i64", good), self.inst, *pointers)

@@ -85,7 +85,7 @@ def _arrive(operation: Operation, barrier: str) -> None:
     c, f = operation.c, operation.c.f
     record = find("ds_atomic_async_barrier_arrive_b64", c.target)
     assert isinstance(record, Memory)
-    name = _atomics.function(record, c.mode, c.layout.lanes)
+    name = _atomics.function(record, c.mode, c.target, c.layout.lanes)
     with f.if_(f.let(f"icmp sge i64 {barrier}, 0")):
         f.call("void", "address_uniform", ("ptr", "%w"), ("i64", barrier))
         size = ("i64", "8")

@@ -1,0 +1,7 @@
+"""`bank`: LDS bank conflicts, by the phases of each target."""
+
+from antiphase.checks.bank._check import check_banks
+
+__all__ = [
+    "check_banks",
+]
