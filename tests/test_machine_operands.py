@@ -195,8 +195,17 @@ def test_inline_float_constants_have_the_width_of_their_instruction() -> None:
     assert [wave[f"v{i}"][0] for i in (2, 3, 4)] == [0x40030005, 0x00030005, (3 * 0xBF00 & 0xFFFF) << 16]
     wave.run("v_add_nc_u16 v5, v1, 4.0\nv_add_nc_u16 v6, v1, 0.15915494\nv_pk_add_f16 v7, 1.0, 1.0")
     assert [wave[f"v{i}"][0] & 0xFFFF for i in (5, 6, 7)] == [5, 5 + 0xF983, 0x4000]
-    wave.run("v_pk_add_bf16 v8, 1.0, 1.0")
-    assert wave["v8"][0] == 0x00004000, "a bf16 in the low half, nothing in the high one"
+
+
+def test_inline_constants_of_bf16_instructions_are_f32_on_gfx1250() -> None:
+    """AMD CDNA5 ISA 4.1, 7.7.2; LLVM FeatureBF16InlineConstFromUpperFP32, pull requests 183487, 209861 and 223035."""
+    wave = Wave("gfx1250", 32, v1=0x40004040)
+    wave.run("v_pk_add_bf16 v2, v1, 1.0\nv_pk_add_bf16 v3, v1, 1.0 op_sel:[0,1]\nv_pk_add_bf16 v4, v1, 3.0")
+    assert [wave[f"v{i}"][0] for i in (2, 3, 4)] == [0x40404040, 0x40404080, 0x400040C0]
+    wave.run("v_exp_bf16_e32 v5, 1.0\nv_exp_bf16_e64 v6, 1.0 op_sel:[1,0]\nv_cvt_f32_bf16_e64 v7, -2.0 op_sel:[1,0]")
+    assert [wave[f"v{i}"][0] for i in (5, 6, 7)] == [0x3F80, 0x4000, 0xC0000000]
+    wave.run("v_fma_mix_f32_bf16 v8, 1.0, 2.0, v1 op_sel:[1,1,0] op_sel_hi:[1,1,1]")
+    assert wave["v8"][0] == 0x40A00000
 
 
 @pytest.mark.parametrize(("ieee", "denormals", "works"), [(0, 0, True), (1, 0, False), (0, 3, False)])
