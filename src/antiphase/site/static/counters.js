@@ -36,16 +36,10 @@
     of.append(draw.html("strong", { id: "answer" }, chosen.map(wait).join(", ") || "none"));
     detail.replaceChildren(draw.html("h2", {}, rows.find((fact) => fact.subject === state.producer)?.title ?? ""), of, draw.statements([state.producer], state.generation));
   }
-  const choose = (event) => {
-    const producer = event.target.closest?.("[data-producer]")?.dataset.producer;
-    if (!producer) return;
-    event.preventDefault();
-    state.producer = producer;
+  draw.choosable(panel, "producer", (value) => {
+    state.producer = value;
     show();
-    panel.querySelector(`[data-producer="${producer}"]`).focus();
-  };
-  panel.addEventListener("click", choose);
-  panel.addEventListener("keydown", (event) => (event.key === "Enter" || event.key === " ") && choose(event));
+  });
   controls.addEventListener("input", (event) => {
     state.generation = event.target.value;
     show();

@@ -34,16 +34,10 @@
     const [, title, facts, href, more] = BRANCHES.find(([key]) => key === state.branch);
     detail.replaceChildren(draw.html("h2", {}, `${title}, ${state.generation}`), draw.statements(facts, state.generation), draw.html("p", {}, draw.html("a", { href }, more)));
   }
-  const choose = (event) => {
-    const branch = event.target.closest?.("[data-branch]")?.dataset.branch;
-    if (!branch) return;
-    event.preventDefault();
-    state.branch = branch;
+  draw.choosable(panel, "branch", (value) => {
+    state.branch = value;
     show();
-    panel.querySelector(`[data-branch="${branch}"]`).focus();
-  };
-  panel.addEventListener("click", choose);
-  panel.addEventListener("keydown", (event) => (event.key === "Enter" || event.key === " ") && choose(event));
+  });
   controls.addEventListener("input", (event) => {
     state.generation = event.target.value;
     show();

@@ -102,3 +102,16 @@ draw.statements = (prefixes, generation) => {
 };
 
 draw.generation = (value) => draw.select("Generation", "generation", Object.keys(draw.generations), value);
+
+// Marks with data-KEY inside `panel` are chosen by click and, where they have the focus, by Enter or space.
+draw.choosable = (panel, key, chosen) => {
+  const choose = (event) => {
+    const value = event.target.closest?.(`[data-${key}]`)?.dataset[key];
+    if (value === undefined) return;
+    event.preventDefault();
+    chosen(value);
+    panel.querySelector(`[data-${key}="${value}"][tabindex]`)?.focus();
+  };
+  panel.addEventListener("click", choose);
+  panel.addEventListener("keydown", (event) => (event.key === "Enter" || event.key === " ") && choose(event));
+};

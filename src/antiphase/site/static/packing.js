@@ -42,11 +42,6 @@
     }
     const heads = [draw.text(123, 14, "high half, bits 31:16", { class: "small" }), draw.text(283, 14, "low half, bits 15:0", { class: "small" })];
     const picture = draw.picture(372, 26 + registers * 40, `${state.generation}: registers of eight 16-bit results of lane ${state.lane}`, ...heads, cells);
-    picture.addEventListener("click", (event) => {
-      if (event.target.dataset.result === undefined) return;
-      state.result = event.target.dataset.result;
-      show();
-    });
     panel.replaceChildren(picture);
     const u = Number(state.result);
     const [register, half] = place(u);
@@ -58,6 +53,10 @@
     list.replaceChildren(draw.statements(["matrix.cd_16bit", "layouts.packing"], state.generation));
     for (const name of ["lane", "result"]) controls.elements[name].value = state[name];
   }
+  draw.choosable(panel, "result", (value) => {
+    state.result = value;
+    show();
+  });
   controls.addEventListener("submit", (event) => event.preventDefault());
   controls.addEventListener("input", (event) => {
     const { name, value, max } = event.target;

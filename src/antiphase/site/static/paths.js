@@ -60,10 +60,8 @@
     const [left, right] = x1 < x2 ? [[x1, y1], [x2, y2]] : [[x2, y2], [x1, y1]];
     return { x1, y1, x2, y2, tx: left[0] + (right[0] - left[0]) * at - 40, ty: left[1] + (right[1] - left[1]) * at + dy };
   }
-  panel.addEventListener("click", (event) => {
-    const path = event.target.closest?.("[data-path]")?.dataset.path;
-    if (!path) return;
-    state.path = path;
+  draw.choosable(panel, "path", (value) => {
+    state.path = value;
     show();
   });
   controls.addEventListener("input", (event) => {

@@ -96,10 +96,8 @@
     state[event.target.name] = event.target.value;
     show();
   });
-  panel.addEventListener("click", (event) => {
-    const lane = event.target.dataset?.to;
-    if (lane === undefined) return;
-    state.first = field.first.value = lane;
+  draw.choosable(panel, "to", (value) => {
+    state.first = field.first.value = value;
     show();
   });
   show();
