@@ -9,13 +9,12 @@ from typing import Any
 
 from antiphase.arch import Target
 
-# Compute units, clock in kHz, memory clock in kHz and bus width in bits of the product a target stands for.
-# From AMD's data sheets of the Instinct MI300X (304 CUs, 2100 MHz, 8192 bits, 5.3 TB/s) and MI355X (256 CUs,
-# 2400 MHz, 8192 bits, 8 TB/s); the memory clock is the one that gives that bandwidth at two
-# transfers a clock.
-_PRODUCTS = {
-    "gfx942": (304, 2_100_000, 2_600_000, 8192),
-    "gfx950": (256, 2_400_000, 4_000_000, 8192),
+# Clock in kHz, memory clock in kHz and bus width in bits of the product a target stands for: AMD's data sheets of the
+# Instinct MI300X (2100 MHz, 8192 bits, 5.3 TB/s) and MI355X (2400 MHz, 8192 bits, 8 TB/s); the memory clock is the one
+# that gives that bandwidth at two transfers a clock.
+_CLOCKS = {
+    "gfx942": (2_100_000, 2_600_000, 8192),
+    "gfx950": (2_400_000, 4_000_000, 8192),
 }
 
 
@@ -24,7 +23,8 @@ def device_properties(target: Target) -> dict[str, Any]:
 
     max_num_regs counts architected VGPRs of a compute unit in 32-bit registers, AGPRs left out, as HIP does.
     """
-    units, clock, memory_clock, bus = _PRODUCTS.get(target.name, (1, 0, 0, 0))
+    clock, memory_clock, bus = _CLOCKS.get(target.name, (0, 0, 0))
+    units = target.facts["compute_units"].value if "compute_units" in target.facts else 1
     threads = target.max_waves_per_simd * target.simds_per_cu * target.default_wave_size
     return {
         "max_shared_mem": target.max_lds_bytes,
