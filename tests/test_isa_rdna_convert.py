@@ -164,15 +164,14 @@ def test_scaled_widening_takes_each_lanes_scale(count: int, kind: str, t: str) -
     scale = RNG.integers(0, 1 << 32, 64, dtype=np.uint32) & 0x07070707 | 0x78787878
     lane = np.arange(64)
     upper, low = (lane >> 4) & 1, lane & 15
-    choices = {0: (low, 0 * lane)} if bits == 8 else {0: (low, upper)}
     # (lane whose register holds the scale, byte) by scale_sel: AMD CDNA5 ISA tables 36 and 37
-    choices |= (
-        {8: (low, upper), 10: (low + 16, upper), **{4 * b + h: (low + 16 * h, 0 * lane + b) for b in (0, 1) for h in (0, 1)},
-         **{4 * b + 2 + h: (low + 16 * h, 0 * lane + b + 2) for b in (0, 1) for h in (0, 1)}}
-        if bits == 8
-        else {1: (low + 16, upper), 2: (low, 2 + upper), 4: (low, 2 * upper), 6: (low, 1 + 2 * upper),
-              7: (low + 16, 1 + 2 * upper)}
-    )  # fmt: skip
+    if bits == 8:
+        choices = {2 * k: (low, 0 * lane + byte) for k, byte in enumerate((0, 2, 1, 3))}
+        choices |= {selection + 1: (low + 16, byte) for selection, (_, byte) in choices.items()}
+        choices |= {8: (low, upper), 10: (low + 16, upper)}
+    else:
+        choices = {0: (low, upper), 1: (low + 16, upper), 2: (low, 2 + upper), 4: (low, 2 * upper)}
+        choices |= {6: (low, 1 + 2 * upper), 7: (low + 16, 1 + 2 * upper)}
     machine = Machine()
     instruction = record(f"v_cvt_scale_pk{count}_{t}_{kind}", "gfx1250")
     for selection, (from_lane, byte) in choices.items():
@@ -189,9 +188,8 @@ def test_scaled_widening_takes_each_lanes_scale(count: int, kind: str, t: str) -
 @pytest.mark.parametrize("t", WIDE)
 def test_scaled_stochastic_narrowing_uses_half_a_random_number_a_value(count: int, kind: str, t: str) -> None:
     """AMD CDNA5 ISA 15.14: randomVal[pass % 2 * 16 +: 16], and the next random number after every second value."""
-    values = np.full((count, 64), 1.0, WIDE[t])  # halfway between 1 and its neighbour, below
     step = {"fp8": 2.0**-3, "bf8": 2.0**-2, "fp6": 2.0**-3, "bf6": 2.0**-2, "fp4": 0.5}[kind]
-    values[:] = 1 + step / 2
+    values = np.full((count, 64), 1 + step / 2, WIDE[t])
     seed = RNG.integers(0, 1 << 32, 64, dtype=np.uint32)
     one = np.float32(1).repeat(64)
     words = run(f"v_cvt_scalef32_sr_pk{count}_{kind}_{t}", *wide_words(values), seed, one, target="gfx1250")

@@ -98,8 +98,8 @@ def test_group_permutes_of_gfx1250(width: int, distance: int) -> None:
 @pytest.mark.parametrize("width", [4, 8, 16, 32])
 @pytest.mark.parametrize("number", [0, 1, 7, 8, 20, 31, 32, 40, 1 << 31])
 def test_group_permutes_of_gfx1250_at_the_ends_of_groups(width: int, number: int) -> None:
-    """AMD CDNA5 ISA 15.14: who would leave its group keeps its own value, but a flipped number may reach an earlier one.
-    Inactive lanes are read."""
+    """AMD CDNA5 ISA 15.14: who would leave its group keeps its own value, but a flipped number may reach an earlier
+    one. Inactive lanes are read."""
     lane = np.arange(32)
     base, place = lane & -width, lane & (width - 1)
     wave = Wave("gfx1250", 32, v1=lane + 100, v10=7, v11=7, v12=7, v13=7, s4=number, s5=width, exec_lo=0xFFFF0FFF)

@@ -118,6 +118,27 @@ def test_mixed_multiply_add_takes_halves_of_bf16() -> None:
     np.testing.assert_array_equal(wave["v5"], (narrow << 16) | (old & 0xFFFF))
 
 
+def test_clamp_of_minima_and_maxima_of_three_takes_negative_results_to_zero() -> None:
+    """AMD CDNA5 ISA 7.7 "Packed Min3 and Max3", 15.10, 15.14: the sum is limited in any case, clamp is RELU."""
+    a, b, c = (words() for _ in range(3))
+    signed = [x.view(np.int32).astype(np.int64) for x in (a, b, c)]
+    halves = [x.view(np.int16).astype(np.int64) for x in (a, b, c)]
+    names = ("v_add_max_i32", "v_add_min_i32", "v_pk_add_max_i16", "v_pk_min3_i16", "v_pk_max3_u16")
+    for clamp in ("", " clamp"):
+        wave = Wave("gfx1250", 32, v1=a, v2=b, v3=c)
+        wave.run("\n".join(f"{name} v{4 + i}, v1, v2, v3{clamp}" for i, name in enumerate(names)))
+        low = 0 if clamp else -(1 << 40)
+        total = np.clip(signed[0] + signed[1], -(1 << 31), (1 << 31) - 1)
+        narrow = np.clip(halves[0] + halves[1], -(1 << 15), (1 << 15) - 1)
+        for i, expected in enumerate((np.maximum(total, signed[2]), np.minimum(total, signed[2]))):
+            np.testing.assert_array_equal(wave[f"v{4 + i}"].view(np.int32), np.maximum(expected, low))
+        for i, expected in enumerate((np.maximum(narrow, halves[2]), np.minimum.reduce(halves))):
+            np.testing.assert_array_equal(wave[f"v{6 + i}"].view(np.int16), np.maximum(expected, low))
+        np.testing.assert_array_equal(
+            wave["v8"].view(np.uint16), np.maximum.reduce([x.view(np.uint16) for x in (a, b, c)])
+        )
+
+
 def test_no_operation() -> None:
     before = words()
     np.testing.assert_array_equal(Wave("gfx1250", 32, v1=before).run("v_nop\nv_nop")["v1"], before)

@@ -1,4 +1,4 @@
-"""gfx1250: workgroups of a cluster run together, know their places, share a barrier and the reads of multicast loads."""
+"""gfx1250: workgroups of a cluster run together, know their places, share a barrier and multicast loads."""
 
 from __future__ import annotations
 

@@ -329,6 +329,17 @@ def test_gfx12_buffer_offsets_have_24_bits() -> None:
     assert (k.run(data).rows[0] == 1025).all()
 
 
+def test_scalar_addresses_of_gfx1250_are_aligned_part_by_part() -> None:
+    """AMD CDNA5 ISA 8.1.1: to the data, a dword at most, before they are added."""
+    k = Kernel("gfx1250", inputs=1)
+    k("s_add_co_u32 s20, s10, 3\ns_mov_b32 s21, s11\ns_mov_b32 s22, 7\ns_nop 0")
+    k("s_load_b32 s24, s[20:21], s22 offset:10\ns_load_u16 s25, s[20:21], s22 offset:11\ns_load_u8 s26, s[20:21], 2")
+    k(f"{k.wait}\nv_mov_b32 v2, s24\nv_mov_b32 v3, s25\nv_mov_b32 v4, s26").keep("v2", "v3", "v4")
+    data = np.arange(64, dtype=np.uint8)
+    rows = k.run(data).rows[:, 0].copy().view(np.uint8).reshape(3, 4)
+    assert rows.tolist() == [[12, 13, 14, 15], [18, 19, 0, 0], [5, 0, 0, 0]]
+
+
 @pytest.mark.parametrize("record", [False, True], ids=["fast", "recording"])
 @pytest.mark.parametrize("target", ALL)
 def test_scalar_loads_and_constant_buffers(target: str, record: bool) -> None:

@@ -103,6 +103,22 @@ def test_arrivals_turn_the_phase_when_the_count_runs_out(record: bool) -> None:
 
 
 @BOTH_MODES
+@pytest.mark.parametrize(
+    ("pending", "arrivals", "phase", "left"), [(2, 3, 7, 5), (2, 7, 7, 5), (0, 1, 7, 5), (3, 2, 0, 1)]
+)
+def test_arrivals_beyond_the_pending_count_are_forgotten(
+    pending: int, arrivals: int, phase: int, left: int, record: bool
+) -> None:
+    """AMD CDNA5 ISA 11.2.2: a phase begins with the initial count, here 5."""
+    k = kernel(1)
+    k(f"v_mov_b32 v2, {pending}\nv_mov_b32 v3, 5\nv_mov_b32 v4, 0\nds_store_b64 v4, v[2:3]\n{k.wait}")
+    k(f"s_mov_b32 exec_lo, 1\nv_mov_b32 v6, {arrivals}\nv_mov_b32 v7, 0")
+    k(f"ds_atomic_barrier_arrive_rtn_b64 v[10:11], v4, v[6:7]\nds_load_b64 v[20:21], v4\n{k.wait}").keep("v20", "v21")
+    rows = k.run(DATA, record=record).rows[:, 0]
+    assert (rows[0] >> 29, rows[0] & 0x1FFFFFFF, rows[1]) == (phase, left, 5)
+
+
+@BOTH_MODES
 def test_an_asynchronous_arrival_comes_after_the_loads_before_it(record: bool) -> None:
     k = kernel(1)
     k(f"v_mov_b32 v2, 0\nv_mov_b32 v3, 0\nv_mov_b32 v4, 0x400\nds_store_b64 v4, v[2:3]\n{k.wait}")

@@ -8,6 +8,7 @@ import itertools
 
 import numpy as np
 import pytest
+from _memory_kernels import Kernel
 from matrix_harness import (
     DTYPES,
     PLAIN,
@@ -277,3 +278,19 @@ def test_a_bf16_sum_is_truncated_after_each_step(target: str, step: int) -> None
     registers = registers_of(record, PLAIN, a, b, c, 32)
     run(record, registers, PLAIN, 32)
     assert (result_of(record, PLAIN, registers[0], 32) == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "scalar", "factor"),
+    [
+        ("scale", "s4", 4.0), ("scale", "0", 1.0), ("scale", "1", 2.0**-126),
+        ("scale16", "s[4:5]", 4.0), ("scale16", "0", 1.0),
+    ],
+)  # fmt: skip
+def test_a_scalar_scale_is_one_for_all(name: str, scalar: str, factor: float) -> None:
+    """From bits 7:0, the constant 0 standing for 1.0: AMD CDNA5 ISA 7.12.6.2."""
+    k = Kernel("gfx1250")("\n".join(f"v_mov_b32 v{i}, 0x38383838" for i in range(8, 40)))
+    k("v_mov_b32 v40, 0x7f7f7f7f\nv_mov_b32 v41, 0x7f7f7f7f\ns_mov_b32 s4, 0x12345681\ns_mov_b32 s5, 0x9abcdef0")
+    other = "v40" if name == "scale" else "v[40:41]"
+    k(f"v_wmma_{name}_f32_16x16x128_f8f6f4 v[48:55], v[8:23], v[24:39], 0, {scalar}, {other}").keep("v48")
+    assert (k.run().rows[0].view(np.float32) == np.float32(128 * factor)).all()

@@ -121,7 +121,9 @@ EXAMPLES = {
     "mem/write_outside_memory": lambda: astray("global_store_dword v1, v0, s[10:11] offset:-4\n"),
     "mem/outside_lds": lambda: astray("ds_read_b32 v7, v1 offset:16\n"),
     "mem/outside_scratch": lambda: astray("scratch_load_dword v7, off, off offset:64\n"),
-    "mem/lanes_inactive": lambda: run_on("gfx1250", "s_mov_b32 exec_lo, 15\nglobal_load_tr16_b128 v[4:7], v1, s[8:9]\n"),
+    "mem/lanes_inactive": lambda: run_on(
+        "gfx1250", "s_mov_b32 exec_lo, 15\nglobal_load_tr16_b128 v[4:7], v1, s[8:9]\n"
+    ),
     "useless/wait_completes_nothing_needed": lambda: run(USED + WRITE_ + DONE + DONE + BARRIER + READ_OTHER, inputs=1),
     "useless/wait_stricter_than_needed": lambda: run(
         USED + LOADS + "s_waitcnt vmcnt(0)\nv_mov_b32 v6, v4\n", inputs=1

@@ -151,7 +151,7 @@ def test_a_named_barrier_that_is_not_allocated_stops_the_kernel() -> None:
 
 @BOTH_MODES
 def test_a_wave_alone_has_no_barriers(record: bool) -> None:
-    """AMD CDNA5 ISA 5.6, 2.3: workgroup and cluster barrier instructions are S_NOP, SCC of the first signal included."""
+    """AMD CDNA5 ISA 5.6, 2.3: workgroup and cluster barrier instructions are S_NOP, which leaves SCC too."""
     k = Kernel("gfx1250")("s_barrier_wait -1\ns_barrier_wait -3\ns_barrier_signal -1\ns_barrier_wait -1")
     for value in (0, 1):
         k(f"s_cmp_eq_u32 {value}, 1\ns_barrier_signal_isfirst -1\ns_cselect_b32 s{21 + value}, 1, 0")

@@ -92,6 +92,7 @@ SUBTRACT = {
     "cond_sub": lambda old, data: select(old < data, old, old - data),
 }
 
+
 def number_first(old: Expr, data: Expr, of_numbers: Update) -> Expr:
     """Of one NaN the other operand, of two the new one, quiet; -0 is below +0 (AMD CDNA5 ISA 12.3, 15.15). Denormals as
     the mode has it, which is for LDS alone."""

@@ -151,8 +151,8 @@ class Memory(Record):
     operands: data operands; a register tuple of a flat or buffer atomic splits into that many.
     returns: an atomic that always writes the old value.
     transpose: how a transposing load exchanges elements between lanes after reading.
-    exec_rule: EXEC 'masks' lanes; has to be 'whole', so that with some lanes inactive the result is undefined (with none
-    active nothing happens); or is 'ignored', as if all lanes were active.
+    exec_rule: EXEC 'masks' lanes; has to be 'whole', so that with some lanes inactive the result is undefined (with
+    none active nothing happens); or is 'ignored', as if all lanes were active.
     to_lds: the data goes to LDS (or comes from it, if it is a store) instead of registers.
     asynchronous: it counts on asynccnt; with to_lds each lane names its own LDS address.
     multicast: M0 holds a mask of the workgroups of the cluster that ask for the same data.

@@ -1,7 +1,7 @@
 """Scale operands of block-scaled matrix instructions: an 8-bit scale for a row or column and a block of k.
 
 Sources: for CDNA 4, Triton 3.9's code for tt.dot_scaled on gfx950 (one scale a lane, a byte of its register); for
-CDNA 5, ROCm/rocm-systems @f319585b, emulation/rocjitsu, shared/mma (all scales of a row in one lane, in order of k).
+CDNA 5, AMD CDNA5 ISA 7.12.6.2 (all scales of a row in one lane, in order of k).
 """
 
 from __future__ import annotations

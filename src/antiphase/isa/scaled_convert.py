@@ -19,7 +19,6 @@ from antiphase.isa._expr import (
     Expr,
     Type,
     concat,
-    const,
     fetch_lanes,
     lane_id,
     select,

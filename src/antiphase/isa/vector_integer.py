@@ -116,7 +116,8 @@ for names, f, edge in (
 
 op("v_add3_u32", "u32 u32 u32 -> u32", lambda a, b, c: a + b + c)
 op("v_lshl_add_u32", "u32 u32 u32 -> u32", lambda a, n, c: (a << n) + c)
-op("v_lshl_add_u64", "u64 u32 u64 -> u64", lambda a, n, c: (a << (n & 7)) + c)
+# a shift by more than 4 is unsupported and taken as 0: AMD CDNA3 ISA, CDNA4 ISA and CDNA5 ISA, V_LSHL_ADD_U64
+op("v_lshl_add_u64", "u64 u32 u64 -> u64", lambda a, n, c: (a << select((n & 7) > 4, const(U32, 0), n & 7)) + c)
 op("v_add_lshl_u32", "u32 u32 u32 -> u32", lambda a, b, n: (a + b) << n)
 op("v_xad_u32", "u32 u32 u32 -> u32", lambda a, b, c: (a ^ b) + c)
 op("v_lshl_or_b32", "u32 u32 u32 -> u32", lambda a, n, c: (a << n) | c)

@@ -57,14 +57,23 @@ def add_then(choose: Callable[[Expr, Expr], Expr], type_: Type) -> Callable[[Exp
     return lambda a, b, c: choose(limited_sum(a, b), c)  # type: ignore[arg-type]
 
 
+def three(choose: Callable[[Expr, Expr], Expr], _: Type) -> Callable[[Expr, Expr, Expr], Expr]:
+    """The smallest or largest of three."""
+    return lambda a, b, c: choose(choose(a, b), c)
+
+
+def rectified(f: Callable[[Expr, Expr, Expr], Expr], type_: Type) -> Callable[[Expr, Expr, Expr], Expr]:
+    """What clamp makes of a result here: a negative one becomes 0 (AMD CDNA5 ISA 7.7, 15.10, 15.14)."""
+    return f if type_.kind == "u" else lambda a, b, c: maximum(f(a, b, c), const(type_, 0))
+
+
 for name, choose in (("min", minimum), ("max", maximum)):
-    for type_ in (I32, U32):
-        f = add_then(choose, type_)
-        op(f"v_add_{name}_{type_}", f"{type_} {type_} {type_} -> {type_}", f, saturated=f)
-    for type_ in (I16, U16):
-        f, types = add_then(choose, type_), f"{type_} {type_} {type_} -> {type_}"
-        op(f"v_pk_add_{name}_{type_}", types, f, saturated=f, packed=True)
-        op(f"v_pk_{name}3_{type_}", types, lambda a, b, c, f=choose: f(f(a, b), c), packed=True)
+    for type_ in (I32, U32, I16, U16):
+        packed = type_.bits == 16
+        for form, meaning in (("add_{}", add_then), ("{}3", three)) if packed else (("add_{}", add_then),):
+            f, types = meaning(choose, type_), f"{type_} {type_} {type_} -> {type_}"
+            mnemonic = f"v_{'pk_' if packed else ''}{form.format(name)}_{type_}"
+            op(mnemonic, types, f, saturated=rectified(f, type_), packed=packed)
 
 op(
     "v_bitop2_b32",

@@ -12,7 +12,7 @@ from antiphase.isa._record import matrix
 CITE = {
     "rdna3": "AMD RDNA 3.5 ISA, 7.9 (WMMA)",
     "rdna4": "AMD RDNA 4 ISA, 7.12 (WMMA and SWMMAC)",
-    "cdna5": "LLVM VOP3PInstructions.td (gfx1250); ROCm/rocm-systems emulation/rocjitsu, shared/mma",
+    "cdna5": "AMD CDNA 5 ISA, 7.12 (WMMA and SWMMAC); ROCm/rocm-systems emulation/rocjitsu, shared/mma",
 }
 TARGETS = {"rdna3": GFX11, "rdna4": RDNA4, "cdna5": GFX1250}
 
@@ -31,8 +31,8 @@ NARROWED = (
     ", and the sum is narrowed after every {0} products as measured on hardware, f16 to nearest even, bf16 by cutting"
 )
 SPARSE_ORDER = (
-    ". Index: that of an element is in the lane that rocjitsu took from Tensile kernels; ROCm/rocm-systems "
-    "shared/mma/layout.h says that the public ISA text reads otherwise"
+    ". Index: that of an element is in the lane that rocjitsu took from Tensile kernels; AMD CDNA 5 ISA 7.12.5 has it "
+    "in the lane of the element"
 )
 
 EIGHT_BIT = tuple(itertools.product(("fp8", "bf8"), repeat=2))
@@ -59,7 +59,7 @@ def add(
     rounding += "" if result == "f32" else NARROWED.format(narrowed) if narrowed else ONCE
     order = SCALED if scaled else CHOSEN if sparse else FROM_C
     hardware = MEASURED[family] if measured else UNKNOWN
-    hardware += SPARSE_ORDER if sparse and family == "cdna5" else ""
+    hardware += SPARSE_ORDER if sparse and family == "cdna5" and a not in ("f16", "bf16") else ""
     matrix(
         name,
         shape,

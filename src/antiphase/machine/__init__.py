@@ -1,7 +1,7 @@
 """The machine: kernels as native code, waves and workgroups, memory, recordings. It judges nothing that it runs."""
 
 from antiphase.machine._launch import Execution, run
-from antiphase.machine._operation import returns_old
+from antiphase.machine._operation import is_scoped, returns_old
 from antiphase.machine._refusal import refusal
 from antiphase.machine._vgpr_banks import with_full_numbers
 from antiphase.machine._waits import waits
@@ -15,6 +15,7 @@ __all__ = [
     "Memory",
     "Recording",
     "WaveTrace",
+    "is_scoped",
     "refusal",
     "returns_old",
     "run",

@@ -162,7 +162,7 @@ def _named_only(c: Context) -> None:
 
 
 def _barrier_leave(state: State, record: Control) -> bool:
-    """One member fewer for the named barrier joined last; SCC = it has none any more (AMD CDNA5 ISA S_BARRIER_LEAVE)."""
+    """One member fewer for the named barrier joined last; SCC = none is left (AMD CDNA5 ISA S_BARRIER_LEAVE)."""
     c = state.context
     if generation(c.target) != "gfx1250":
         raise Unsupported(f"named barriers on {c.target}")
@@ -175,8 +175,8 @@ def _barrier_leave(state: State, record: Control) -> bool:
 
 
 def _barrier_state(state: State, record: Control) -> bool:
-    """Valid in bit 0, members in 10:4, arrivals in 22:16 (Linux amdkfd, cwsr_trap_handler_gfx12.asm), the named barriers
-    of the workgroup in fours in 26:24 (AMD CDNA5 ISA S_GET_BARRIER_STATE)."""
+    """Valid in bit 0, members in 10:4, arrivals in 22:16 (Linux amdkfd, cwsr_trap_handler_gfx12.asm), in 26:24 the
+    named barriers of the workgroup, in fours (AMD CDNA5 ISA S_GET_BARRIER_STATE)."""
     c = state.context
     destination = c.instruction.operands[0]
     assert isinstance(destination, Reg | Special)

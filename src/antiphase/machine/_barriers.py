@@ -3,8 +3,8 @@
 A barrier counts arrivals; when all members have arrived its phase advances. A wait passes if the phase differs from the
 one this wave consumed last, so that an arrival and a wait may stand apart, and a wait after completion returns at once.
 A wave that is alone in its workgroup, or a workgroup that is in no cluster, has no barrier to do anything with.
-Sources: AMD RDNA4 ISA 5.6.1, CDNA5 ISA 5.6 and 15.3, LLVM AMDGPUExecutionSynchronization. On targets with one instruction for both (s_barrier),
-it is an arrival followed by a wait.
+Sources: AMD RDNA4 ISA 5.6.1, CDNA5 ISA 5.6 and 15.3, LLVM AMDGPUExecutionSynchronization. On targets with one
+instruction for both (s_barrier), it is an arrival followed by a wait.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def _barrier(f: Function, index: str) -> str:
 
 
 def _absent() -> Function:
-    """barrier_absent(w, index) -> whether operations other than joining do nothing: for barrier 0, and without others."""
+    """barrier_absent(w, index) -> whether operations other than joining do nothing: on barrier 0, and where there is
+    nobody else to meet."""
     f = Function("barrier_absent", "i1", [("ptr", "w"), ("i32", "index")])
     waves, groups = f.load("i32", f.at("%w", at.COMPANY)), f.load("i32", f.at("%w", at.COMPANY + 4))
     of_cluster = f.let(f"icmp eq i32 %index, {at.CLUSTER_BARRIER}")

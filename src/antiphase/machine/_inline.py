@@ -11,8 +11,8 @@ _INLINE = (0.5, 1.0, 2.0, 4.0, 0.15915494)
 
 def constant_word(operand: FloatImm, type_: Type, target: str) -> int:
     """The register that a float constant stands for where a 16-bit source picks a half: a half in the low half, nothing
-    in the high one. gfx1250 has the f32 for a bf16, whose value is then in the high half (AMD CDNA5 ISA 4.1, 7.7.2; LLVM
-    FeatureBF16InlineConstFromUpperFP32, and before pull request 209861 otherwise)."""
+    in the high one. gfx1250 has the f32 for a bf16, whose value is then in the high half (AMD CDNA5 ISA 4.1, 7.7.2;
+    LLVM FeatureBF16InlineConstFromUpperFP32, and before pull request 209861 otherwise)."""
     if type_ is BF16 and generation(target) == "gfx1250" and abs(operand.value) in _INLINE:
         return float_bits(operand.value, 32)
     return constant_bits(operand.value, type_)

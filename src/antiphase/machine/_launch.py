@@ -127,8 +127,7 @@ def run(
     grid: workgroups in x, y, z. kernarg: the argument block. threads_per_workgroup: work-items, at most 1024.
     lds_bytes: LDS of a workgroup. record: keep a Recording; loads then deliver when a wait covers them.
     workgroups: run only those from the first number to before the second, x fastest; None for all of the grid.
-    cluster: workgroups in x, y, z that run together and reach each other's LDS (gfx1250); `workgroups` then counts
-    clusters.
+    cluster: workgroups in x, y, z that run together and share a barrier (gfx1250); `workgroups` then counts clusters.
     workers: host threads (None: one per core). max_instructions: wave-instructions in all, roughly.
     progress: called with (workgroups done, workgroups in all).
     Raises UserError for arguments that do not fit, Unsupported if execution meets something not modelled, Incomplete

@@ -10,12 +10,14 @@ from antiphase.isa import U16, U32, U64, Matrix, source
 from antiphase.machine import _native
 from antiphase.machine._context import Context, immediate
 from antiphase.machine._ir import module
+from antiphase.machine._lower import Value
 from antiphase.machine._matrix import Variant, matrix_function
 
 _symbols: dict[tuple[Matrix, Variant, int], str] = {}
 _libraries: list[_native.Library] = []
 
 C, FIRST_SCALE = 3, 4  # positions in the text
+_ONE = 0x7F  # an E8M0 scale
 
 
 def translate_matrix(c: Context, record: Matrix) -> None:
@@ -44,6 +46,10 @@ def _inline_bits(operand: Imm | FloatImm, record: Matrix) -> int:
     return int(immediate(operand, type_).text)
 
 
+def _is_zero(operand: Operand) -> bool:
+    return isinstance(operand, Imm) and operand.value == 0
+
+
 def _is_vector(operand: Operand) -> bool:
     return isinstance(operand, Reg) and operand.bank in "va"
 
@@ -55,11 +61,16 @@ def _pointer(c: Context, operand: Operand) -> str:
 
 
 def _uniform(c: Context, operand: Operand, record: Matrix) -> str:
-    """Scales that all lanes share, written out as registers."""
+    """Scales that all lanes share, written out as registers. CDNA 5 takes one for all k: bits 7:0 of a scalar, 1.0 for
+    the constant 0 (AMD CDNA5 ISA 7.12.6.2)."""
     count = 2 if record.scale_block == 16 else 1
     lanes = c.layout.lanes
     planes = c.f.alloca(f"[{count * lanes} x i32]")
     value = c.read(operand, U64 if count == 2 else U32)
+    if record.family == "cdna5":
+        ones = ((1 << value.type.bits) - 1) // 0xFF
+        repeated = c.lowering([value], 1).lower((source(0, value.type) & 0xFF) * ones)
+        value = Value(str(_ONE * ones), value.type, 1) if _is_zero(operand) else repeated
     for number in range(count):
         lowering = c.lowering([value], 1)
         word = lowering.lower((source(0, value.type) >> 32 * number).to(U32))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from antiphase.asm import Imm, Operand, Reg, Special
 from antiphase.errors import Unsupported
-from antiphase.isa import U64
+from antiphase.isa import U64, generation
 from antiphase.machine import _faults
 from antiphase.machine import _layout as at
 from antiphase.machine._buffer import resource
@@ -46,21 +46,35 @@ def _address(operation: Operation, operands: list[Operand]) -> tuple[str, str, s
     where, operand = operands
     offset = _offset(operation, operand)
     if not c.instruction.mnemonic.startswith("s_buffer"):
-        return c.f.let(f"add i64 {c.read(where, U64).text}, {offset}"), "0", EVERYWHERE
+        base = _aligned(operation, c.read(where, U64).text)
+        return c.f.let(f"add i64 {base}, {offset}"), "0", EVERYWHERE
     fields = resource(c, where)
     records = c.f.let(f"mul i64 {fields.records}, {fields.stride}")
     raw = c.f.let(f"icmp eq i64 {fields.stride}, 0")
-    return fields.base, offset, c.f.let(f"select i1 {raw}, i64 {fields.records}, i64 {records}")
+    limit = c.f.let(f"select i1 {raw}, i64 {fields.records}, i64 {records}")
+    return _aligned(operation, fields.base), offset, limit
 
 
 def _offset(operation: Operation, operand: Operand) -> str:
     c = operation.c
+    constant = offset_of(c) + (operand.value if isinstance(operand, Imm) else 0)
+    constant &= -_alignment(operation)
     if isinstance(operand, Imm):
-        return str(operand.value + offset_of(c))
+        return str(constant)
     register = scalar_value(c, operand)
     if c.instruction.modifier("scale_offset"):
         register = c.f.let(f"mul i64 {register}, {operation.record.bits // 8}")
-    return c.f.let(f"add i64 {register}, {offset_of(c)}")
+    return c.f.let(f"add i64 {_aligned(operation, register)}, {constant}")
+
+
+def _alignment(operation: Operation) -> int:
+    """What gfx1250 rounds every part of an address down to (AMD CDNA5 ISA 8.1.1); others round the sum."""
+    return min(4, operation.record.bits // 8) if generation(operation.c.target) == "gfx1250" else 1
+
+
+def _aligned(operation: Operation, value: str) -> str:
+    alignment = _alignment(operation)
+    return operation.c.f.let(f"and i64 {value}, {-alignment}") if alignment > 1 else value
 
 
 def _clock(operation: Operation, result: Reg | Special, destination: int) -> None:

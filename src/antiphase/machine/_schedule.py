@@ -105,7 +105,8 @@ def _group() -> Function:
                 f.label(f.block("unreachable"))
             f.store("i32", result, status)
             with f.if_(f.let(f"icmp eq i32 {result}, {at.STATUS_END}")):
-                with f.if_not(f.call("i1", "barrier_drop", ("ptr", w), ("i32", str(at.WORKGROUP_BARRIER)))):
+                left = f.call("i1", "barrier_drop", ("ptr", w), ("i32", str(at.WORKGROUP_BARRIER)))
+                with f.if_not(left):
                     f.call("i1", "barrier_drop", ("ptr", w), ("i32", str(at.CLUSTER_BARRIER)))
         is_end = f.let(f"icmp eq i32 {f.load('i32', status)}, {at.STATUS_END}")
         ended.set(f.let(f"add i64 {ended.get()}, {f.let(f'zext i1 {is_end} to i64')}"))
