@@ -159,6 +159,14 @@ def test_a_builtin_or_an_intrinsic_stands_for_its_instruction() -> None:
     assert "v_mfma_f32_16x16x16f16" in layout("v_mfma_f32_16x16x16_f16").aliases
 
 
+@pytest.mark.parametrize(("ending", "wave"), [("w32", 32), ("w64", 64)])
+def test_a_builtin_for_one_wave_size_has_the_layout_of_that_wave(ending: str, wave: int) -> None:
+    found = layout(f"__builtin_amdgcn_wmma_f32_16x16x16_f16_{ending}", "gfx1100")
+    assert found.wave == wave
+    assert found.operand("D").registers == 256 // wave
+    assert layout("llvm.amdgcn.wmma.f32.16x16x16.f16.v4f32.v16f16", "gfx1100").wave == 64
+
+
 def test_the_public_function() -> None:
     import antiphase
 
@@ -179,6 +187,8 @@ def test_the_public_function() -> None:
         ),
         ("v_add_f32", "gfx942", {}, "no matrix instruction; antiphase layout --target gfx942"),
         ("__builtin_amdgcn_wmma_f32_16x16x16_f16_w33", "gfx1100", {}, "unknown builtin.*_w32"),
+        ("__builtin_amdgcn_wmma_f32_16x16x16_f16_w64", "gfx1100", {"wave": 32}, "for waves of 64 lanes"),
+        ("__builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12", "gfx1100", {}, "gfx1100 has no.*gfx1201 have it"),
         ("v_mfma_f32_16x16x16_f16", "gfx9", {}, "unknown target"),
         ("v_mfma_f32_16x16x16_f16", "gfx942", {"wave": 32}, "no waves of 32 lanes"),
         ("v_mfma_f32_16x16x16_f16", "gfx942", {"cbsz": 1}, "it has no CBSZ"),

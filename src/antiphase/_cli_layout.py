@@ -122,12 +122,15 @@ def _list(target: str, json_to: IO[str] | None) -> None:
 
 
 def _diff(found: Layout, other: str, modifiers: dict[str, Any], json_to: IO[str] | None) -> None:
+    from antiphase import arch
     from antiphase.layouts import difference
     from antiphase.layouts import layout as find_layout
     from antiphase.report import layout_difference as report
     from antiphase.report import terminal
 
     target, _, mnemonic = other.partition(":")
+    if not mnemonic and found.wave in arch.target(target).wave_sizes:
+        modifiers |= {"wave": found.wave}  # which a builtin's name may have decided
     compared = difference(found, find_layout(mnemonic or found.mnemonic, target, **modifiers))
     if json_to:
         write_json(report.difference_as_json(compared), json_to)

@@ -7,7 +7,7 @@ import functools
 from dataclasses import replace
 
 from antiphase import arch
-from antiphase.arch import matrix_builtins
+from antiphase.arch import Builtin, matrix_builtins
 from antiphase.errors import UserError
 from antiphase.isa import REGISTRY, Matrix, find
 
@@ -29,6 +29,19 @@ def find_form(name: str, target: str) -> tuple[str, Matrix]:
     if has:
         raise UserError(f"{target} has no {spelled}", remedy=f"{', '.join(has)} have it; {_near(spelled, target)}")
     raise UserError(f"unknown matrix instruction {name!r}", remedy=_near(spelled, target))
+
+
+def wave_of(name: str, target: str) -> int | None:
+    """Lanes of a wave that a clang builtin or LLVM intrinsic is for on a target; None where the name leaves it open.
+
+    UserError for a builtin that the target does not have.
+    """
+    meant = _builtins(name.strip().lower())
+    here = {b.wave for b in meant if target in b.targets}
+    if meant and not here:
+        has = sorted({each for b in meant for each in b.targets})
+        raise UserError(f"{target} has no {name}", remedy=f"{', '.join(has)} have it")
+    return here.pop() if len(here) == 1 else None
 
 
 def forms(target: str) -> tuple[str, ...]:
@@ -58,14 +71,20 @@ def _names(target: str) -> tuple[str, ...]:
 
 def _mnemonic(name: str, target: str) -> str:
     """The mnemonic of a builtin or intrinsic, any other name as it is."""
+    meant = _builtins(name)
+    return next((b.mnemonic for b in meant if target in b.targets), meant[0].mnemonic) if meant else name
+
+
+def _builtins(name: str) -> list[Builtin]:
+    """The builtins that a name in small letters means; none for a mnemonic, UserError for an unknown builtin."""
     if not name.startswith(("__builtin_amdgcn_", "llvm.amdgcn.")):
-        return name
+        return []
     _, known = matrix_builtins()
     meant = [b for b in known if b.name == name or b.intrinsic == name or b.intrinsic.startswith(f"{name}.")]
     if not meant:
         near = difflib.get_close_matches(name, sorted({b.name for b in known} | {b.intrinsic for b in known}), NEAR)
         raise UserError(f"unknown builtin {name!r}", remedy=f"did you mean {' or '.join(near)}?" if near else None)
-    return next((b.mnemonic for b in meant if target in b.targets), meant[0].mnemonic)
+    return meant
 
 
 def _near(name: str, target: str) -> str:

@@ -10,7 +10,7 @@ from antiphase.errors import UserError
 from antiphase.isa import Matrix
 from antiphase.isa.fragments import fragments
 from antiphase.isa.scale_fragments import scale_fragments
-from antiphase.layouts._find import aliases, find_form
+from antiphase.layouts._find import aliases, find_form, wave_of
 from antiphase.layouts._modifiers import Modifiers, modifiers
 from antiphase.layouts._operand import Operand
 from antiphase.layouts._sources import sources
@@ -87,16 +87,20 @@ def layout(
 ) -> Layout:
     """Where the operands of a matrix instruction lie.
 
-    mnemonic: also a clang builtin or LLVM intrinsic. wave: lanes, the target's default if not given. formats: of A and
-    B where the instruction chooses them: fp8, bf8, fp6, bf6, fp4, one for both or a pair. opsel: as in op_sel:[0,0,1].
-    cbsz, abid, blgp: as in the assembly text. index_set: which of the sets in a sparse index register (ABID or
-    index_key). scale_select: for A and B, the byte (MFMA) or the half of the lanes (WMMA) that scales are read from.
+    mnemonic: also a clang builtin or LLVM intrinsic. wave: lanes; a builtin's own, else the target's default, if not
+    given. formats: of A and B where the instruction chooses them: fp8, bf8, fp6, bf6, fp4, one for both or a pair.
+    opsel: as in op_sel:[0,0,1]. cbsz, abid, blgp: as in the assembly text. index_set: which of the sets in a sparse
+    index register (ABID or index_key). scale_select: for A and B, the byte (MFMA) or the half of the lanes (WMMA) that
+    scales are read from.
 
     UserError for a name, target, wave size or modifier that does not exist together with the others.
     """
     where = arch.target(target)
     spelled, record = find_form(mnemonic, where.name)
-    lanes = where.default_wave_size if wave is None else wave
+    named = wave_of(mnemonic, where.name)
+    if wave is not None and named not in (None, wave):
+        raise UserError(f"{mnemonic} is for waves of {named} lanes", remedy=f"leave wave {wave} out")
+    lanes = next(each for each in (wave, named, where.default_wave_size) if each is not None)
     if lanes not in where.wave_sizes:
         sizes = " or ".join(map(str, where.wave_sizes))
         raise UserError(f"{where.name} has no waves of {lanes} lanes", remedy=f"its waves have {sizes}")
