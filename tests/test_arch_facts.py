@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from antiphase.arch import _fact_files, _facts, _reference, _registry
+from antiphase.errors import UserError
 
 FILES = {
     "targets.toml": """
@@ -99,18 +100,18 @@ def test_a_stamp_shows_on_the_validation_axis_of_its_target_alone(data: Path) ->
     ],
 )
 def test_a_malformed_fact_names_file_and_reason(data: Path, old: str, new: str, reason: str) -> None:
-    with pytest.raises(ValueError, match=r"^lds\.toml: ") as caught:
+    with pytest.raises(UserError, match=r"^lds\.toml: ") as caught:
         _read(data, ROW.replace(old, new))
     assert reason in str(caught.value)
 
 
 def test_two_facts_about_one_subject_are_refused(data: Path) -> None:
     cell = ROW[ROW.index("[[row.cell]]") :]
-    with pytest.raises(ValueError, match=r"lds\.toml: lds_banks: two facts hold for gfx1"):
+    with pytest.raises(UserError, match=r"lds\.toml: lds_banks: two facts hold for gfx1"):
         _read(data, ROW + cell)
 
 
 def test_a_field_without_a_fact_is_refused(data: Path) -> None:
     facts = _read(data, ROW)
-    with pytest.raises(ValueError, match=r"facts about gfx1: .*missing required field"):
+    with pytest.raises(UserError, match=r"facts about gfx1: .*missing required field"):
         _registry._build("gfx1", _fact_files.read_targets()["gfx1"], {facts[0].subject: facts[0]})

@@ -63,7 +63,10 @@ def test_list_names_topics_and_their_rows(capsys: pytest.CaptureFixture[str]) ->
     ("words", "line"),
     [
         (["show", "gfx1100", "matrix.ab_fragmnt"], "did you mean matrix.ab_fragment"),
-        (["show", "zyx wvu"], "no fact is about 'zyx wvu'"),
+        (["show", "zyx wvu"], "no fact about 'zyx wvu' is recorded"),
+        (["show", "gfx942", "dscnt"], "is recorded for gfx942"),
+        (["show", "A[3,7]", "of", "v_mfma_f32_16x16x16_f16"], "antiphase layout v_mfma_f32_16x16x16_f16"),
+        (["show", "gfx1201", "s_wait_event"], "antiphase isa show s_wait_event"),
         (["compare", "gfx1100", "limits"], "compare needs two targets"),
         (["compare", "gfx1100", "gfx12", "limits"], "unknown target 'gfx12'"),
     ],
@@ -77,6 +80,15 @@ def test_a_question_without_answer_is_one_line(words: list[str], line: str, caps
 def test_every_subject_is_found_by_its_own_name() -> None:
     book = reference()
     for name in book.subjects:
-        assert [row.name for row in book.find(name)] == [name]
+        assert book.find(name)[0].name == name
     with pytest.raises(UserError):
         book.find("qwertz")
+
+
+def test_a_plain_word_names_a_subject_and_all_that_is_about_it() -> None:
+    names = [row.name for row in ask(["gfx1201", "barrier"]).subjects]
+    assert names[0] == "barrier" and "execution.workgroup_barrier" in names
+
+
+def test_statements_of_other_targets_do_not_count() -> None:
+    assert all("gfx942" in row.facts for row in ask(["gfx942", "scales"]).subjects)

@@ -146,7 +146,7 @@ def test_json_has_counts_and_every_fact_with_its_reason() -> None:
 def test_a_query_and_a_target_narrow_the_run() -> None:
     found = verify.verify(arch.reference(), NO_TOOLS, query="matrix.ab_fragment", target="GFX1201")
     assert [fact.id for fact in found.facts] == ["matrix.ab_fragment@gfx1201"]
-    with pytest.raises(UserError, match="no fact is about"):
+    with pytest.raises(UserError, match="no fact about"):
         verify.verify(arch.reference(), NO_TOOLS, query="no such thing anywhere")
     with pytest.raises(UserError, match="unknown target"):
         verify.verify(arch.reference(), NO_TOOLS, target="gfx9999")

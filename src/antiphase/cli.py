@@ -29,7 +29,7 @@ _any_target_option = click.option("--target", metavar="TARGET", help="Only one G
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="antiphase", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Run, check and time warp-pipelined AMD GPU kernels with no GPU."""
+    """Run and check AMD GPU kernels with no GPU, and look up what their instructions do."""
 
 
 @cli.command()

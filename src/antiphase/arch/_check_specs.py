@@ -1,6 +1,7 @@
 """What a machine can do to re-check a fact, as the fact files write it. `antiphase.verify` does it.
 
 `by`, where a check has it, names the sources (llvm_22, llvm_triton) whose answer the fact states; empty: every LLVM's.
+`aside`: the number follows from the fact and is not part of its value; elsewhere both must agree.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Registers(_Spec, frozen=True, tag="registers"):
     wave: int = 32
     modifiers: str = ""
     by: tuple[str, ...] = ()
+    aside: bool = False
 
 
 class Layout(_Spec, frozen=True, tag="layout"):
@@ -62,6 +64,7 @@ class OffsetRange(_Spec, frozen=True, tag="offset"):
     least: int
     most: int
     by: tuple[str, ...] = ()
+    aside: bool = False
 
 
 class Runs(_Spec, frozen=True, tag="runs"):
@@ -125,6 +128,7 @@ class Spaced(_Spec, frozen=True, tag="spaced"):
     separator: str
     count: int
     wave: int = 32
+    aside: bool = False
 
 
 CheckSpec = Assembles | Registers | Layout | OffsetRange | Runs | Spacing | Emits | Counts | Spaced

@@ -12,6 +12,7 @@ import msgspec
 
 from antiphase.arch._check_specs import CheckSpec
 from antiphase.arch._evidence import Label, SomeEvidence, Source
+from antiphase.errors import UserError
 
 DATA = files("antiphase.arch") / "data"
 _Record = TypeVar("_Record")
@@ -119,17 +120,17 @@ def read_stamps() -> dict[str, dict[str, tuple[str, ...]]]:
 
 
 def fact_files(folder: str = "") -> Iterator[tuple[str, FactFile]]:
-    """(name, content) of the fact files, or of one folder of them. Raises ValueError naming a bad file."""
+    """(name, content) of the fact files, or of one folder of them. Raises UserError naming a bad file."""
     for path in _toml_files(DATA / "facts" / folder if folder else DATA / "facts"):
         yield path.name, read(path, FactFile)
 
 
 def read(path: Traversable, record: type[_Record]) -> _Record:
-    """A data file as typed data. Raises ValueError naming the file and the reason."""
+    """A data file as typed data. Raises UserError naming the file and the reason."""
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), record)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise ValueError(f"{path.name}: {error}") from error
+        raise UserError(f"{path.name}: {error}") from error
 
 
 def _toml_files(folder: Traversable) -> Iterator[Traversable]:

@@ -10,6 +10,7 @@ import msgspec
 from antiphase.arch._check_specs import CheckSpec
 from antiphase.arch._evidence import Citation, Evidence, Label, Source
 from antiphase.arch._fact_files import Cell, FactFile, Row, TargetEntry
+from antiphase.errors import UserError
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -51,14 +52,14 @@ def facts_of(
     sources: Mapping[str, Source],
     stamps: Mapping[str, Mapping[str, tuple[str, ...]]],
 ) -> Iterator[Fact]:
-    """Every fact of the files, a record a target. Raises ValueError naming file and subject of a bad one."""
+    """Every fact of the files, a record a target. Raises UserError naming file and subject of a bad one."""
     seen: set[str] = set()
     for name, content in files:
         for row in content.row:
             where = f"{name}: {row.subject}"
             for fact in _row_facts(row, content.topic.id, targets, sources, stamps, where):
                 if fact.id in seen:
-                    raise ValueError(f"{where}: two facts hold for {fact.target}")
+                    raise UserError(f"{where}: two facts hold for {fact.target}")
                 seen.add(fact.id)
                 yield fact
 
@@ -77,7 +78,7 @@ def _row_facts(
         for target in scope:
             citations = tuple(_citation(text, sources, where) for text in (*cell.cite, *cited.get(target, ())))
             if not citations:
-                raise ValueError(f"{where}: no citation for {target}")
+                raise UserError(f"{where}: no citation for {target}")
             tools = tuple(sources[tool] for tool, held in stamps.items() if target in held.get(row.subject, ()))
             yield Fact(
                 subject=row.subject,
@@ -109,12 +110,12 @@ def _targets_named(scope: tuple[str, ...], targets: Mapping[str, TargetEntry], w
     """Target names of a scope of targets and generations, in the order of the list of targets."""
     unknown = set(scope) - set(targets) - {entry.generation for entry in targets.values()}
     if unknown:
-        raise ValueError(f"{where}: scope names no target or generation: {', '.join(sorted(unknown))}")
+        raise UserError(f"{where}: scope names no target or generation: {', '.join(sorted(unknown))}")
     return tuple(name for name, entry in targets.items() if name in scope or entry.generation in scope)
 
 
 def _citation(text: str, sources: Mapping[str, Source], where: str) -> Citation:
     key, separator, place = text.partition(": ")
     if not separator or key not in sources:
-        raise ValueError(f"{where}: citation is not 'source: place' with a known source: {text!r}")
+        raise UserError(f"{where}: citation is not 'source: place' with a known source: {text!r}")
     return Citation(key, sources[key], place)

@@ -30,7 +30,7 @@ def ask(words: Sequence[str]) -> Answer:
     """
     asked, rest = _split(words)
     book = reference()
-    found = book.find(" ".join(rest)) if rest else list(book.subjects.values())
+    found = book.find(" ".join(rest), asked) if rest else list(book.subjects.values())
     names = asked or tuple(each.name for each in targets())
     return Answer(names, tuple(row for row in found if any(name in row.facts for name in names)))
 

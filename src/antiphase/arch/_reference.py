@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
 import msgspec
 
+from antiphase.arch._assembler import assembler_inventory
 from antiphase.arch._fact_files import (
     Chapter,
     Topic,
@@ -19,6 +21,10 @@ from antiphase.arch._fact_files import (
 )
 from antiphase.arch._facts import Fact, facts_of
 from antiphase.errors import UserError
+
+_MEANT = {"size": "bytes", "width": "bits", "spacing": "between", "separates": "between", "latency": "pass"}
+"""What readers ask for by another word than the facts have."""
+_MATRIX = re.compile(r"v_(mfma|smfmac|wmma|swmmac)_")
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -71,19 +77,37 @@ class Reference(msgspec.Struct, frozen=True):
         """The rows of a table."""
         return [subject for subject in self.subjects.values() if subject.topic == topic]
 
-    def find(self, query: str) -> list[Subject]:
-        """The rows that a chapter, topic, subject or a word of their titles and statements names.
+    def find(self, query: str, targets: Sequence[str] = ()) -> list[Subject]:
+        """The rows that a query names: a chapter, a topic or a subject as `arch list` prints them; else, or besides
+        where it is a plain word, the rows that have all its words in their titles and statements.
 
-        Raises UserError, with the nearest names, if nothing does.
+        targets: only facts of these count, all where none are given. Raises UserError, with near names or where else
+        to ask, if there is none.
         """
+        known = [row for row in self.subjects.values() if not targets or any(name in row.facts for name in targets)]
+        exact = [row for row in self._named(query) if row in known]
+        if exact and not query.isalnum():
+            return exact
         words = query.lower().split()
-        for found in (self._named(query), [s for s in self.subjects.values() if _matches(s, words)]):
-            if found:
-                return found
-        names = [*self.chapters, *self.topics, *self.subjects]
-        near = difflib.get_close_matches(query.lower(), names, n=3)
-        guess = f"did you mean {' or '.join(near)}?" if near else "antiphase arch list prints the topics"
-        raise UserError(f"no fact is about {query!r}", remedy=guess)
+        found = exact + [row for row in known if row not in exact and _matches(row, words, targets)]
+        if found:
+            return found
+        elsewhere = f" for {', '.join(targets)}" if targets and self._anywhere(query) else ""
+        raise UserError(f"no fact about {query!r} is recorded{elsewhere}", remedy=self._remedy(query, words))
+
+    def _anywhere(self, query: str) -> bool:
+        return bool(self._named(query)) or any(
+            _matches(row, query.lower().split(), ()) for row in self.subjects.values()
+        )
+
+    def _remedy(self, query: str, words: Sequence[str]) -> str:
+        for word in words:
+            if _MATRIX.match(word):
+                return f"antiphase layout {word} says where its elements lie, antiphase isa show {word} what it does"
+            if word in assembler_inventory().mnemonics:
+                return f"antiphase isa show {word} says what it does and where it exists"
+        near = difflib.get_close_matches(query.lower(), [*self.chapters, *self.topics, *self.subjects], n=3)
+        return f"did you mean {' or '.join(near)}?" if near else "antiphase arch list prints the topics"
 
     def _named(self, query: str) -> list[Subject]:
         if query in self.subjects:
@@ -94,7 +118,7 @@ class Reference(msgspec.Struct, frozen=True):
 
 @cache
 def reference() -> Reference:
-    """The reference as its data files hold it. Raises ValueError naming the file with a bad record."""
+    """The reference as its data files hold it. Raises UserError naming the file with a bad record."""
     files = list(fact_files())
     facts: dict[str, dict[str, Fact]] = {}
     targets = read_targets()
@@ -106,9 +130,9 @@ def reference() -> Reference:
     for name, content in files:
         topic = content.topic
         if topic.chapter not in chapters:
-            raise ValueError(f"{name}: chapter {topic.chapter!r} is not in chapters.toml")
+            raise UserError(f"{name}: chapter {topic.chapter!r} is not in chapters.toml")
         if topic.id in topics:
-            raise ValueError(f"{name}: two files are about topic {topic.id}")
+            raise UserError(f"{name}: two files are about topic {topic.id}")
         topics[topic.id] = topic
         for row in content.row:
             held = facts[row.subject]
@@ -125,7 +149,8 @@ def _ordered(chapters: dict[str, Chapter], topics: dict[str, Topic], subjects: d
     return Reference(chapters, {name: topics[name] for name in ids}, {row.name: row for row in rows})
 
 
-def _matches(subject: Subject, words: list[str]) -> bool:
-    statements = " ".join({fact.says for fact in subject.facts.values()})
-    text = f"{subject.name} {subject.topic} {subject.title} {statements}".lower()
-    return all(word in text for word in words)
+def _matches(row: Subject, words: Sequence[str], targets: Sequence[str]) -> bool:
+    facts = [fact for name, fact in row.facts.items() if not targets or name in targets]
+    statements = " ".join(f"{fact.says} {fact.value}" for fact in facts)
+    text = f"{row.name} {row.topic} {row.title} {row.unit} {statements}".lower()
+    return all(word in text or _MEANT.get(word, word) in text for word in words)

@@ -57,4 +57,4 @@ def _build(name: str, entry: TargetEntry, own: dict[str, Fact]) -> Target:
     try:
         return msgspec.convert({"name": name, "generation": entry.generation, "facts": own, **values}, Target)
     except msgspec.ValidationError as error:
-        raise ValueError(f"facts about {name}: {error}") from error
+        raise UserError(f"facts about {name}: {error}") from error

@@ -16,9 +16,32 @@ from antiphase.arch import Answer, Citation, Fact, Reference, Subject, named_tog
 NO_FACT = "no fact recorded"
 
 
+_NUMBERS = ("nothing", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NAME = re.compile(r"(?:v|s|ds|global|flat|buffer|scratch|tensor|cluster|lds|__builtin)_\w+")
+_LONGEST = 6
+"""Items of a list that are worth repeating behind a sentence that sums them up."""
+
+
 def statement(fact: Fact) -> str:
-    """What a fact says, in words."""
-    return fact.says or f"{value_text(fact.value)}{f' {fact.unit}' if fact.unit else ''}"
+    """What a fact says, in words; behind them its value, where they leave its numbers or instructions out."""
+    value = f"{value_text(fact.value)}{f' {fact.unit}' if fact.unit else ''}"
+    if not fact.says:
+        return value
+    items = fact.value if isinstance(fact.value, list | tuple) else [fact.value]
+    words = set(re.findall(r"[\w.+-]*\w", fact.says.lower().replace(",", "")))
+    untold = [item for item in items if _tells(item) and not _said(item, words)]
+    return f"{fact.says} ({value})" if untold and len(items) <= _LONGEST else fact.says
+
+
+def _tells(value: object) -> bool:
+    """Whether it is a number or the name of an instruction; other values are words for programs."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number or (isinstance(value, str) and _NAME.fullmatch(value) is not None)
+
+
+def _said(value: object, words: set[str]) -> bool:
+    spelled = isinstance(value, int) and 0 <= value < len(_NUMBERS) and _NUMBERS[value] in words
+    return spelled or str(value).lower() in words
 
 
 def value_text(value: object) -> str:
@@ -115,7 +138,7 @@ def print_comparison(answer: Answer, console: Console) -> None:
     """Print a column a group of targets that agree in every row, the sources of each cell under it."""
     columns = _columns(answer)
     table = Table(show_lines=True, header_style="bold")
-    table.add_column("", ratio=2)
+    table.add_column("", ratio=2, overflow="fold")
     for names in columns:
         table.add_column(", ".join(named_together(names)), ratio=3)
     for row in answer.subjects:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from antiphase.arch import CheckSpec, Fact, Reference
 from antiphase.arch import target as target_of
 from antiphase.verify._answers import Answer, FactResult, Verified
+from antiphase.verify._stated import contradictions
 from antiphase.verify._tasks import key, tasks
 from antiphase.verify._tools import Tools, absent, find_tools
 
@@ -38,8 +39,9 @@ def verify(
 
 
 def _asked(reference: Reference, query: str | None, target: str | None) -> list[Fact]:
-    subjects = list(reference.subjects.values()) if query is None else reference.find(query)
     name = None if target is None else target_of(target).name
+    asked = () if name is None else (name,)
+    subjects = list(reference.subjects.values()) if query is None else reference.find(query, asked)
     return [fact for subject in subjects for fact in subject.facts.values() if name in (None, fact.target)]
 
 
@@ -59,7 +61,7 @@ def _answers(facts: Sequence[Fact], tools: Tools, step: Step) -> Answers:
 
 def _result(fact: Fact, answers: Answers, tools: Tools) -> FactResult:
     of_checks = [answers.get((fact.target, key(spec)), []) for spec in fact.checks]
-    every = tuple(answer for of_check in of_checks for answer in of_check)
+    every = (*contradictions(fact), *(answer for of_check in of_checks for answer in of_check))
     failed = {answer.tool for answer in every if answer.outcome == "disagree"}
     agreed = [any(answer.outcome == "agree" for answer in of_check) for of_check in of_checks]
     verdict = "disagree" if failed else "agree" if agreed and all(agreed) else "unchecked"
