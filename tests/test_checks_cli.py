@@ -154,6 +154,20 @@ def test_a_script_that_ends_badly_is_incomplete(end: str, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("import no_such_module", "run.py failed: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("raise SystemExit(3)", "run.py ended with status 3"),
+        ("", "run.py launched no Triton kernel"),
+    ],
+)
+def test_a_script_without_a_launch_is_misused(script: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("run.py").write_text(script)
+    assert main(["check", "run.py"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"antiphase: error: {message}; there was nothing to check"
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["k.s", "--only", "wiat"], "no check is called 'wiat'; choose from: wait"),

@@ -133,3 +133,25 @@ def test_compiled_kernels_are_clean(target: str) -> None:
             continue
         p = case.compile(target).program
         assert check_waits(p, p.kernel()) == [], str(case)
+
+
+@pytest.mark.parametrize(
+    ("mode", "expert"),
+    [
+        ("hwreg(HW_REG_WAVE_SCHED_MODE, 0, 2), 2", True),
+        ("hwreg(26, 0, 2), 2", True),
+        ("0x81a, 2", True),
+        ("hwreg(26, 1, 1), 1", True),
+        ("hwreg(26, 0, 2), 0", False),
+        ("hwreg(26, 0, 1), 1", False),
+    ],
+)
+def test_expert_mode_is_known_however_its_register_is_written(mode: str, expert: bool) -> None:
+    body = f"s_setreg_imm32_b32 {mode}\nv_add_nc_u32 v6, v1, v1\nglobal_store_b32 v[0:1], v6, off"
+    assert [f.rule for f in found(body, "gfx1201")] == ["result_not_written"] * expert
+
+
+@pytest.mark.parametrize("call", ["s_swappc_b64 s[30:31], s[20:21]", "s_call_b64 s[30:31], .Lthere\n.Lthere:"])
+def test_what_a_called_function_may_have_waited_for_is_no_finding(call: str) -> None:
+    assert not found(LOAD.format(2) + call + "\nv_mov_b32 v9, v2")
+    assert found(call + "\n" + LOAD.format(2) + "v_mov_b32 v9, v2")

@@ -143,7 +143,7 @@ def check_script(
     """Run a Triton script on the CPU; all checks on every kernel it launches. What the script prints goes out.
 
     An error or a status other than 0 of the script makes the last kernel's result incomplete. UserError if there is no
-    such script, or if it ended badly before any launch.
+    such script, or if it ended before any launch.
     """
     watch = Watch(options, step)
     reason = ""
@@ -163,12 +163,14 @@ def check_script(
         if not watch.parts:
             raise
     except Exception as error:
-        if isinstance(error, AntiphaseError) or not watch.parts:
+        if isinstance(error, AntiphaseError):
             raise
         traceback.print_exc()
         reason = f"{path} failed: {type(error).__name__}: {error}"
     parts = watch.parts
-    if reason and parts:
+    if not parts:
+        raise UserError(reason or f"{path} launched no Triton kernel", remedy="there was nothing to check")
+    if reason:
         last = parts[-1]
         parts.append(CheckedKernel(last.program, last.kernel, Checked((), (reason,)), ()))
     return together(parts)

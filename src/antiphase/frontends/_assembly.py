@@ -138,7 +138,7 @@ def _pack(
         raise UserError(
             f"kernel {kernel.name} takes {count} arguments, {len(args)} given",
             file=where,
-            remedy="; ".join(_describe(index, arg) for index, arg in enumerate(wanted[: len(wanted) - optional])),
+            remedy="; ".join(_describe(*each) for each in enumerate(wanted[: len(wanted) - optional])) or None,
         )
     types = [t for t in (signature or {}).values() if isinstance(t, str) and t != "constexpr"]
     values: list[bytes] = []

@@ -92,5 +92,5 @@ def hardware_register(instruction: Instruction) -> tuple[int, str, range]:
     elif isinstance(operand, Imm):
         first = operand.value >> 6 & 31
         name, bits = str(operand.value & 63), range(first, first + (operand.value >> 11 & 31) + 1)
-    name = {"1": "MODE", "2": "STATUS", "3": "TRAPSTS"}.get(name, name)
+    name = {"1": "MODE", "2": "STATUS", "3": "TRAPSTS", "26": "SCHED_MODE"}.get(name, name)
     return ~zlib.crc32(name.encode()), name, bits

@@ -80,6 +80,8 @@ class _Analysis:
             self._forget(pending, self.uses[index])
             for counter in issued:
                 self._issue(pending, index, counter)
+            if isinstance(record, Control) and record.action in ("swappc", "call"):
+                pending.clear()  # a function that LLVM compiles waits for everything where it begins
         return pending
 
     def _make_room(self, pending: dict[tuple[int, str], int], counter: str) -> None:

@@ -67,10 +67,13 @@ def _join(a: _State, b: _State) -> _State:
 
 def _sets_expert(instruction: Instruction) -> bool | None:
     """Whether this turns expert mode on or off; a value that is not in the text may turn it on."""
-    if not instruction.mnemonic.startswith("s_setreg_") or not hardware_register(instruction)[1].endswith("SCHED_MODE"):
+    if not instruction.mnemonic.startswith("s_setreg_"):
+        return None
+    _, name, bits = hardware_register(instruction)
+    if name != "SCHED_MODE" or 1 not in bits:
         return None
     value = instruction.operands[-1]
-    return not isinstance(value, Imm) or value.value & 3 == 2
+    return not isinstance(value, Imm) or bool(value.value >> 1 - bits.start & 1)
 
 
 class _Out:
