@@ -1,53 +1,15 @@
-"""The pages in a real browser: search, columns, explorers, small screens, themes, and no error on the console."""
+"""The pages in a real browser: columns, explorers, small screens, themes, paper, and no error on the console."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from _chromium import PHONE, needs_chromium
+from playwright.sync_api import Browser, Page
 
-from antiphase.site import build
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH: make browser installs Debian's")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-PHONE: ViewportSize = {"width": 360, "height": 740}
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    build(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type in {"error", "warning"} else None)
-    yield page
-    page.close()
-    assert errors == []
+pytest_plugins = ["_site_pages"]
+pytestmark = needs_chromium
 
 
 def test_every_page_opens_without_errors_and_fits_a_phone(page: Page, site: Path) -> None:
@@ -59,23 +21,6 @@ def test_every_page_opens_without_errors_and_fits_a_phone(page: Page, site: Path
         if page.evaluate("document.documentElement.scrollWidth") > PHONE["width"]:
             wide.append(path.name)
     assert wide == []
-
-
-def test_search_by_keyboard_leads_to_the_fact(page: Page, site: Path) -> None:
-    page.goto((site / "index.html").as_uri())
-    page.keyboard.press("/")
-    page.keyboard.type("a/b fragment per lane")
-    page.wait_for_selector("#found li[aria-selected=true]")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/matrix.html#matrix.ab_fragment")
-    assert page.locator("tr:target").get_attribute("id") == "matrix.ab_fragment"
-
-
-def test_search_says_that_nothing_was_found(page: Page, site: Path) -> None:
-    page.goto((site / "index.html").as_uri())
-    page.fill("#search", "qwertzuiop")
-    page.wait_for_selector("#found:not([hidden])")
-    assert page.locator("#found").inner_text() == "Nothing found."
 
 
 def test_a_hidden_column_narrows_shared_cells(page: Page, site: Path) -> None:
@@ -119,6 +64,76 @@ def test_the_menu_opens_on_a_phone(page: Page, site: Path) -> None:
     assert not page.is_visible("#nav")
     page.click(".menu")
     assert page.is_visible("#nav") and page.get_attribute(".menu", "aria-expanded") == "true"
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#nav") and page.get_attribute(".menu", "aria-expanded") == "false"
+    assert page.evaluate("document.activeElement.className") == "menu"
+
+
+def test_all_columns_are_in_sight_and_their_heads_stay(page: Page, site: Path) -> None:
+    page.goto((site / "index.html").as_uri())
+    heads = page.locator("table.facts").first.locator("thead th")
+    assert heads.count() == 7
+    last = heads.last.bounding_box()
+    assert last and last["x"] + last["width"] <= 1280
+    page.goto((site / "memory.html").as_uri() + "#memory.offset.flat")
+    row, head = page.locator("tr:target"), page.locator("table:has(tr:target) thead th").last
+    page.wait_for_function("scrollY > 0")
+    top, bar = head.bounding_box(), page.locator(".top").bounding_box()
+    there = row.bounding_box()
+    assert top and bar and there
+    assert abs(top["y"] - bar["height"]) < 3
+    assert there["y"] >= top["y"] + top["height"]
+
+
+def test_tables_and_pictures_have_names_and_marks_within_reach(page: Page, site: Path) -> None:
+    nameless = """() => [
+      ...[...document.querySelectorAll('table')].filter((t) => !t.caption && !t.hasAttribute('aria-labelledby')),
+      ...document.querySelectorAll('svg[role=img] [tabindex], svg:not([aria-label])'),
+    ].map((each) => each.outerHTML.slice(0, 80))"""
+    found = []
+    for path in sorted(site.glob("*.html")):
+        page.goto(path.as_uri())
+        page.wait_for_load_state("load")
+        found += [(path.name, each) for each in page.evaluate(nameless)]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", ["memory", "pipeline", "counters", "explorer"])
+def test_paper_is_light_and_whole(page: Page, site: Path, name: str) -> None:
+    page.goto((site / f"{name}.html").as_uri())
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.set_viewport_size({"width": 1000, "height": 700})
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    cut = "[...document.querySelectorAll('table, svg')].filter((e) => e.getBoundingClientRect().right > 1000).length"
+    assert page.evaluate(cut) == 0
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == 0
+
+
+def test_what_scrolls_sideways_says_so(page: Page, site: Path) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto((site / "data-paths.html").as_uri())
+    panel = page.locator(".panel").first
+    page.wait_for_selector(".panel.more-right")
+    panel.evaluate("each => each.scrollLeft = each.scrollWidth")
+    page.wait_for_selector(".panel.more-left:not(.more-right)")
+
+
+@pytest.mark.parametrize("name", ["counters", "instructions"])
+def test_wide_tables_are_lists_on_a_phone(page: Page, site: Path, name: str) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto((site / f"{name}.html").as_uri())
+    row = page.locator("main tbody tr").first
+    row.wait_for()
+    assert not page.is_visible("main thead")
+    label = """() => {
+      const cells = [...document.querySelectorAll('main tbody tr td[data-label]')];
+      return getComputedStyle(cells.find((each) => each.offsetParent), '::after').content;
+    }"""
+    assert page.evaluate(label).strip('"') in {"LOADCNT", "gfx942"}
 
 
 def answer(page: Page) -> str:
@@ -166,6 +181,56 @@ def test_the_explorer_is_worked_by_keyboard_and_pointer(page: Page, site: Path) 
     assert answer(page) == "D[0, 2]"
 
 
+@pytest.mark.parametrize(
+    ("address", "messages"),
+    [
+        ("explorer.html#target=gfx9&form=foo", ["no target", "has no foo"]),
+        ("explorer.html#lane=abc&vgpr=99&wave=7", ["no whole number", "VGPR 99 is not one of 0 to 7", "no wave"]),
+        ("explorer.html#operand=Q&other=zz&__proto__=1", ["no operand Q", "no other", "says nothing"]),
+        ("overlap.html#d=99&a=-3&generation=X", ["d 99", "a -3", "no generation"]),
+        ("packing.html#lane=77&result=q", ["lane 77", "no whole number"]),
+        ("cross-lane.html#first=99&operation=foo&off=abc", ["first 99", "no operation", "no lane and no range"]),
+        ("counters.html#generation=X&producer=toString", ["no generation", "no producer"]),
+        ("data-paths.html#path=none", ["no path"]),
+        ("dependency-map.html#branch=none", ["no branch"]),
+    ],
+)
+def test_a_bad_address_is_said_and_something_is_shown(
+    page: Page, site: Path, address: str, messages: list[str]
+) -> None:
+    page.goto(f"{site.as_uri()}/{address}")
+    page.wait_for_selector(".message p")
+    page.wait_for_selector("#diagram :is(svg, table)")
+    said = page.inner_text(".message")
+    assert [each for each in messages if each not in said] == []
+
+
+@pytest.mark.parametrize("place", ["%zz", "coverage", "content"])
+def test_an_address_of_instructions_that_is_no_name_shows_all(page: Page, site: Path, place: str) -> None:
+    page.goto((site / "instructions.html").as_uri() + f"#{place}")
+    page.wait_for_selector(".instructions tbody tr")
+    assert page.input_value("[name=name]") == ""
+
+
+def test_the_explorer_keeps_numbers_inside_the_operand(page: Page, site: Path) -> None:
+    page.goto((site / "explorer.html").as_uri() + "#target=gfx942&form=v_mfma_f32_32x32x8f16&operand=A&row=3&column=7")
+    assert answer(page) == "A[3, 7]"
+    assert page.inner_text(".message") == ""
+    page.fill("[name=row]", "77")
+    assert answer(page) == "A[31, 7]"
+    assert "Row 77 is not one of 0 to 31" in page.inner_text(".message")
+    page.fill("[name=lane]", "99")
+    assert page.input_value("[name=lane]") == "63"
+    page.fill("[name=lane]", "2")
+    assert page.inner_text(".message") == ""
+
+
+def test_the_register_picture_of_64_lanes_names_elements(page: Page, site: Path) -> None:
+    page.goto((site / "explorer.html").as_uri() + "#target=gfx942&form=v_mfma_f32_32x32x8_f16&operand=A")
+    answer(page)
+    assert page.locator(".panel").nth(1).locator("text", has_text="31,7").count() == 1
+
+
 def test_packing_moves_with_generation_and_opsel(page: Page, site: Path) -> None:
     page.goto((site / "packing.html").as_uri() + "#generation=RDNA+3&opsel=1&lane=16&result=7")
     assert "D[15, 0] in V[7], high half; element 15" in page.inner_text(".readout")
@@ -176,6 +241,7 @@ def test_packing_moves_with_generation_and_opsel(page: Page, site: Path) -> None
 def test_overlap_names_the_rule_of_the_generation(page: Page, site: Path) -> None:
     page.goto((site / "overlap.html").as_uri() + "#d=0&a=12&b=16&c=24&index=3&generation=RDNA+4")
     assert answer(page) == "D overlaps the sparse index."
+    assert page.inner_text("[name=index-range]") == "v3" and page.inner_text("[name=d-range]") == "v[0:7]"
     page.select_option("[name=generation]", "RDNA 3")
     assert answer(page) == "No overlap: neither rule applies."
     page.locator("[name=c]").fill("4")

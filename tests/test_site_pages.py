@@ -94,6 +94,20 @@ def test_pages_stay_small(site: Path) -> None:
     assert {path.name: path.stat().st_size for path in site.glob("*.html") if path.stat().st_size > LARGEST_PAGE} == {}
 
 
+def test_a_target_begins_with_its_numbers_and_ends_with_what_statuses_mean(site: Path) -> None:
+    chapters = re.findall(r'<h2 id="(\w+)">', (site / "gfx1151.html").read_text())
+    assert (chapters[0], chapters[-1]) == ("limits", "scope")
+
+
+def test_names_break_at_underscores_only_where_they_are_long(site: Path) -> None:
+    text = (site / "memory.html").read_text()
+    assert "memory.<wbr>offset.<wbr>flat" in text and "S_<wbr>NOP" not in text
+
+
+def test_one_is_no_plural(site: Path) -> None:
+    assert "<summary>1 subjects" not in (site / "sources.html").read_text()
+
+
 def test_data_files_announce_themselves(site: Path) -> None:
     for path in (site / "data").glob("*.js"):
         found = re.fullmatch(r'antiphase\.loaded\("([^"]+)",(.*)\)\n', path.read_text(), re.DOTALL)

@@ -9,7 +9,7 @@ from typing import IO
 
 import click
 
-from antiphase._cli_shared import json_option, write_json
+from antiphase._cli_shared import json_option, silence_shutdown, write_json
 
 
 @click.group()
@@ -104,6 +104,7 @@ def arch_schema() -> None:
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 def arch_site(folder: Path) -> None:
     """Write the reference as static pages into FOLDER; open its index.html."""
+    silence_shutdown()
     from antiphase.report import terminal, working
     from antiphase.site import build
 
@@ -116,6 +117,7 @@ def arch_site(folder: Path) -> None:
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
 def arch_serve(port: int) -> None:
     """Serve the reference on this machine until Ctrl-C."""
+    silence_shutdown()
     from antiphase.report import terminal, working
     from antiphase.site import build, serve
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
 
 from antiphase import __version__
 from antiphase.errors import UserError
@@ -71,6 +73,7 @@ def _environment() -> Environment:
         },
         "cells": _columns.cells,
         "columns": _columns.columns,
+        "spelled": _columns.spelled,
     }
     environment.filters |= {
         "statement": words.statement,
@@ -78,6 +81,7 @@ def _environment() -> Environment:
         "cite": words.citation_text,
         "revision": words.short_revision,
         "slug": slug,
+        "breakable": breakable,
         "own_config": lambda fact, row: words.own_config(row, fact),
     }
     return environment
@@ -86,6 +90,13 @@ def _environment() -> Environment:
 def slug(name: str) -> str:
     """A name as class names and anchors spell it: "RDNA 3.5" is "rdna35"."""
     return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+def breakable(text: str) -> Markup:
+    """Text whose long names may break behind an underscore or a full stop inside them."""
+    return Markup(
+        re.sub(r"[\w.]{12,}", lambda name: re.sub(r"(?<=\w)([_.]+)(?=\w)", r"\1<wbr>", name[0]), str(escape(text)))
+    )
 
 
 def _render(environment: Environment, page: Page) -> str:

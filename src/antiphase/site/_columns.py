@@ -36,6 +36,13 @@ def generations() -> dict[str, tuple[str, ...]]:
     return found
 
 
+def spelled(targets: Sequence[str]) -> str:
+    """Targets with numbers in a row by the first and the last: "gfx1100-1103"."""
+    numbers = [int(name.removeprefix("gfx")) for name in targets]
+    in_a_row = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return f"{targets[0]}-{numbers[-1]}" if in_a_row else " ".join(targets)
+
+
 def columns(subjects: Iterable[Subject]) -> list[str]:
     """The generations that any of the rows has a fact for."""
     facts = [row.facts for row in subjects]

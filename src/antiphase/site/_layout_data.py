@@ -7,6 +7,7 @@ vectors instead of a table of some thousand entries. Layouts of which that is no
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ def layout_file(generation: str) -> str:
     return f"layouts-{generation.lower().replace(' ', '')}"
 
 
+@cache
 def layout_data(generation: str) -> dict[str, Any]:
     """`forms` of the generation's first target, and the `layouts` that their operands name by number."""
     target = next(each for each in arch.targets() if each.generation == generation)

@@ -128,10 +128,15 @@ def _target(target: arch.Target) -> Page:
     book = reference()
     rows = {
         key: [row for topic in book.topics_of(key) for row in book.subjects_of(topic.id) if target.name in row.facts]
-        for key in book.chapters
+        for key in sorted(book.chapters, key=_on_target_page)
     }
     summary = f"{target.name}, {target.generation}: every fact that is recorded for it."
     return Page(target.name, target.name, "target", summary, {"target": target, "rows": rows, "book": book})
+
+
+def _on_target_page(chapter: str) -> int:
+    """Where a chapter stands: the target's numbers before all others, what the statuses mean behind them."""
+    return {"limits": 0, "scope": 2}.get(chapter, 1)
 
 
 def _sources() -> dict[str, Any]:

@@ -8,7 +8,7 @@
     ["wave", "Another wave produced the data", ["matrix.map_synchronization", "execution.separation_workgroup", "execution.barrier_visibility"], "pipeline.html", "See two wave groups"],
     ["compiler", "What the compiler does, and stalls", ["matrix.map_compiler", "matrix.map_stalls"], "compiler.html", "What LLVM does"],
   ];
-  const state = draw.state({ generation: "RDNA 4", branch: "register" });
+  const state = draw.state({ generation: "RDNA 4", branch: "register" }, { generation: draw.names, branch: BRANCHES.map(([key]) => key) });
   const controls = draw.html("form", { class: "controls" });
   controls.append(draw.generation(state.generation));
   const panel = draw.html("div", { class: "panel" });
@@ -21,7 +21,7 @@
       const y = 14 + index * 62;
       const box = draw.svg(
         "g",
-        { class: `branch ${key === state.branch ? "chosen" : ""}`, tabindex: 0, role: "button", "aria-pressed": key === state.branch, "data-branch": key },
+        { class: `branch ${key === state.branch ? "chosen" : ""}`, tabindex: 0, role: "button", "aria-label": title, "aria-pressed": key === state.branch, "data-branch": key },
         draw.svg("rect", { x: 250, y, width: 330, height: 46, rx: 6 }),
         draw.text(415, y + 28, title, { class: "label" }),
       );
@@ -39,6 +39,7 @@
     show();
   });
   controls.addEventListener("input", (event) => {
+    draw.hush();
     state.generation = event.target.value;
     show();
   });

@@ -18,10 +18,12 @@ const draw = {
     return element;
   },
 
-  // A picture of that size with a title for those who do not see it.
+  // A picture of that size, drawn larger where there is room, named for those who do not see it.
   picture(width, height, title, ...children) {
-    const name = draw.svg("title", {}, title);
-    return draw.svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title }, name, ...children);
+    const svg = draw.svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, style: `--width: ${width}px`, "aria-label": title }, ...children);
+    // An image hides what is in it; a group leaves marks within reach of the keyboard.
+    svg.setAttribute("role", svg.querySelector("[tabindex]") ? "group" : "img");
+    return svg;
   },
 
   text(x, y, content, attributes = {}) {
@@ -52,14 +54,44 @@ const draw = {
     if (select.selectedIndex < 0) select.selectedIndex = 0;
   },
 
+  // Registers in a row as the assembler spells them.
+  span: (first, last) => (first === last ? `v${first}` : `v[${first}:${last}]`),
+
   number(label, name, value, min, max) {
     return draw.html("label", {}, label, draw.html("input", { type: "number", name, value, min, max, inputmode: "numeric" }));
   },
 
-  // The state that the address carries, as "#key=value&key=value", over these defaults.
-  state(defaults) {
-    const held = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-    return { ...defaults, ...held };
+  // The state that the address carries, as "#key=value&key=value", over these defaults. `allowed` has for some keys the
+  // values there are, or [least, most] of a whole number; anything else is replaced, and said.
+  state(defaults, allowed = {}) {
+    const state = { ...defaults };
+    for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
+      if (!Object.hasOwn(defaults, key)) draw.say(`The address has ${key}=${value}, which says nothing here.`);
+      else if (!Object.hasOwn(allowed, key)) state[key] = value;
+      else if (typeof allowed[key][0] === "number") state[key] = draw.within(key, value, ...allowed[key], defaults[key]);
+      else if (allowed[key].includes(value)) state[key] = value;
+      else draw.say(`There is no ${key} "${value}": ${defaults[key]} is shown.`);
+    }
+    return state;
+  },
+
+  // A whole number between two, as text; what is outside is moved to the nearest and said.
+  within(name, value, least, most, otherwise = least) {
+    if (!/^-?\d+$/.test(value)) {
+      draw.say(`${name} "${value}" is no whole number: ${otherwise || least} is shown.`);
+      return String(otherwise);
+    }
+    const found = Math.min(most, Math.max(least, Number(value)));
+    if (found !== Number(value)) draw.say(`${name} ${value} is not one of ${least} to ${most}: ${found} is shown.`);
+    return String(found);
+  },
+
+  // Tell what was changed, above the diagram.
+  say(text) {
+    draw.message.append(draw.html("p", {}, text));
+  },
+  hush() {
+    draw.message.replaceChildren();
   },
 
   keep(state) {
@@ -80,6 +112,8 @@ const draw = {
 
 // What the page brings along: generations with their targets, and the facts it shows.
 draw.root = document.getElementById("diagram");
+draw.message = draw.html("div", { class: "message", role: "status" });
+draw.root.before(draw.message);
 draw.generations = JSON.parse(draw.root.dataset.generations);
 draw.facts = JSON.parse(draw.root.dataset.facts);
 
@@ -101,7 +135,11 @@ draw.statements = (prefixes, generation) => {
   return list;
 };
 
-draw.generation = (value) => draw.select("Generation", "generation", Object.keys(draw.generations), value);
+draw.names = Object.keys(draw.generations);
+draw.generation = (value) => draw.select("Generation", "generation", draw.names, value);
+
+// An address that is changed by hand, or by a search result on this page, starts over.
+addEventListener("hashchange", () => location.reload());
 
 // Marks with data-KEY inside `panel` are chosen by click and, where they have the focus, by Enter or space.
 draw.choosable = (panel, key, chosen) => {

@@ -18,17 +18,17 @@
   for (const title of ["Instruction", "Class", "antiphase", ...targets]) {
     const cell = document.createElement("th");
     cell.scope = "col";
-    cell.textContent = title;
+    cell.append(...title.split(/(?<=gfx)/).flatMap((part) => [part, document.createElement("wbr")]));
     head.append(cell);
   }
   document.querySelector(".instructions thead").append(head);
 
   function matching() {
     const { name, class: group, target, status } = Object.fromEntries(new FormData(form));
-    const words = name.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = name.toLowerCase().split(/\s+/).filter(Boolean).map(antiphase.pattern);
     return rows.filter(
       (row) =>
-        words.every((word) => row[0].includes(word)) &&
+        words.every((word) => word.test(row[0])) &&
         (group === "" || row[1] === Number(group)) &&
         (target === "" || (row[3] >> Number(target)) & 1) &&
         (status === "" || row[2] === status),
@@ -44,16 +44,22 @@
         const cells = [row[0], classes[row[1]], row[2], ...targets.map((_, i) => ((row[3] >> i) & 1 ? "●" : "·"))];
         cells.forEach((text, index) => {
           const cell = document.createElement(index === 0 ? "th" : "td");
-          if (index === 0) cell.scope = "row";
-          if (index > 2) cell.className = text === "●" ? "yes" : "no";
-          if (index > 2) cell.setAttribute("aria-label", text === "●" ? "accepted" : "not accepted");
-          cell.textContent = text;
+          if (index > 2) {
+            cell.className = text === "●" ? "yes" : "no";
+            cell.setAttribute("aria-label", text === "●" ? "accepted" : "not accepted");
+            cell.dataset.label = targets[index - 3];
+          }
+          if (index === 0) {
+            cell.scope = "row";
+            // Long names break at their underscores.
+            cell.append(...text.split(/(?<=_)/).flatMap((part) => [part, document.createElement("wbr")]));
+          } else cell.textContent = text;
           line.append(cell);
         });
         return line;
       }),
     );
-    document.getElementById("count").textContent = `${found.length} of ${rows.length}`;
+    document.getElementById("count").textContent = found.length ? `${found.length} of ${rows.length}` : "No instruction matches.";
     more.hidden = found.length <= shown;
   }
 
@@ -88,8 +94,17 @@
   classes.forEach((name, group) => line(name, targets.map((_, target) => count(group, target))));
   line("all", targets.map((_, target) => count(-1, target)));
 
-  const wanted = decodeURIComponent(location.hash.slice(1));
-  if (wanted) form.elements.name.value = wanted;
+  // A name, or words of it; a place on the page or an address that is no valid text asks for nothing.
+  function wanted() {
+    try {
+      const text = decodeURIComponent(location.hash.slice(1));
+      const place = document.getElementById(text);
+      return place && !body.contains(place) ? "" : text;
+    } catch {
+      return "";
+    }
+  }
+  form.elements.name.value = wanted();
   form.addEventListener("input", () => {
     shown = portion;
     draw();
@@ -100,7 +115,8 @@
     draw();
   });
   addEventListener("hashchange", () => {
-    form.elements.name.value = decodeURIComponent(location.hash.slice(1));
+    form.elements.name.value = wanted();
+    shown = portion;
     draw();
   });
   draw();

@@ -2,12 +2,13 @@
 "use strict";
 
 (async () => {
-  const GENERATIONS = JSON.parse(document.getElementById("diagram").dataset.generations);
-  const root = document.getElementById("diagram");
+  const GENERATIONS = draw.generations;
+  const { root } = draw;
   const of = (target) => Object.keys(GENERATIONS).find((name) => GENERATIONS[name].targets.includes(target));
   const data = (target) => antiphase.need(GENERATIONS[of(target)].data);
 
-  const state = draw.state({
+  const targets = Object.values(GENERATIONS).flatMap((each) => each.targets);
+  const start = {
     target: "gfx1100",
     form: "v_wmma_f32_16x16x16_f16",
     variant: "",
@@ -17,7 +18,12 @@
     vgpr: "1",
     slot: "0",
     other: "gfx1200",
-  });
+    row: "",
+    column: "",
+  };
+  // How far each goes is known when the operand is.
+  const numbers = Object.fromEntries(["lane", "vgpr", "slot", "row", "column"].map((key) => [key, [0, Number.MAX_SAFE_INTEGER]]));
+  const state = draw.state(start, { target: targets, wave: ["32", "64"], other: ["", ...targets], ...numbers });
 
   // One operand: who holds what, both ways.
   class Operand {
@@ -82,11 +88,11 @@
 
   const controls = draw.html("form", { class: "controls" });
   const readout = draw.html("div", { class: "readout", "aria-live": "polite" });
-  const matrix = draw.html("div", { class: "panel" });
-  const registers = draw.html("div", { class: "panel" });
+  const keys = "arrow up and down change the lane, left and right the VGPR";
+  const matrix = draw.html("div", { class: "panel", role: "group", "aria-label": `Matrix: ${keys}` });
+  const registers = draw.html("div", { class: "panel", role: "group", "aria-label": `Registers: ${keys}` });
   const bits = draw.html("div", { class: "panel" });
   const facts = draw.html("div", { class: "panel" });
-  const targets = Object.values(GENERATIONS).flatMap((each) => each.targets);
   controls.append(
     draw.select("Target", "target", targets, state.target),
     draw.select("Instruction", "form", []),
@@ -116,7 +122,7 @@
     const content = await data(state.target);
     field.target.value = state.target;
     const names = [...new Set(content.forms.map((form) => form.name))];
-    if (!names.includes(state.form)) state.form = nearest(state.form, names);
+    if (!names.includes(state.form)) state.form = instead(state.form, content, names);
     draw.fill(field.form, names, state.form);
     const waves = [...new Set(content.forms.filter((f) => f.name === state.form).map((f) => String(f.wave)))];
     if (!waves.includes(state.wave)) state.wave = waves[0];
@@ -127,12 +133,13 @@
     field.variant.parentElement.hidden = variants.length < 2;
     chosen = formsOf(content, state.form, Number(state.wave), state.variant);
     const operands = chosen.operands.map((each) => each.name);
-    if (!operands.includes(state.operand)) state.operand = operands[0];
+    if (!operands.includes(state.operand)) {
+      draw.say(`${state.form} has no operand ${state.operand}: ${operands[0]} is shown.`);
+      state.operand = operands[0];
+    }
     draw.fill(field.operand, operands, state.operand);
     operand = new Operand(chosen.operands.find((each) => each.name === state.operand), content.layouts);
-    state.lane = String(Math.min(Number(state.lane), operand.lanes - 1));
-    state.vgpr = String(Math.min(Number(state.vgpr), operand.registers - 1));
-    state.slot = String(Math.min(Number(state.slot), operand.slots - 1));
+    clamp();
     field.lane.max = operand.lanes - 1;
     field.vgpr.max = operand.registers - 1;
     field.row.max = operand.shape[0] - 1;
@@ -147,6 +154,38 @@
     await show();
   }
 
+  // The instruction under another of its names, or the one of this target that looks most like it.
+  function instead(name, content, names) {
+    const alias = content.forms.find((form) => form.aliases.includes(name));
+    if (alias) return alias.name;
+    const found = nearest(name, names);
+    draw.say(`${state.target} has no ${name}: ${found} is shown.`);
+    return found;
+  }
+
+  // Places inside the operand: row and column of the address or a field, else lane, VGPR and bits.
+  function clamp() {
+    if (state.row !== "" || state.column !== "") seek(state.row || "0", state.column || "0");
+    state.row = state.column = "";
+    state.lane = draw.within("Lane", state.lane, 0, operand.lanes - 1);
+    state.vgpr = draw.within("VGPR", state.vgpr, 0, operand.registers - 1);
+    state.slot = String(Math.min(Number(state.slot), operand.slots - 1));
+  }
+
+  // Lane, VGPR and bits of an element.
+  function seek(row, column) {
+    const [rows, columns] = operand.shape;
+    const found = [draw.within("Row", row, 0, rows - 1), draw.within("Column", column, 0, columns - 1)];
+    const held = operand.places.get(`${found.join()},0`);
+    if (held) place(...held[0]);
+    else draw.say(`No lane holds ${operand.name}[${found.join(", ")}].`);
+  }
+
+  function place(lane, position) {
+    const start = operand.bit(position);
+    Object.assign(state, { lane: String(lane), vgpr: String(Math.floor(start / 32)), slot: String(operand.bits >= 32 ? 0 : Math.floor((start % 32) / operand.bits)) });
+  }
+
   // The instruction of another target that looks most like this one.
   function nearest(name, names) {
     const parts = name.split("_");
@@ -158,7 +197,7 @@
 
   function drawMatrix() {
     const [rows, columns, blocks] = operand.shape;
-    const size = Math.max(7, Math.min(34, Math.floor(620 / columns)));
+    const size = Math.max(7, Math.min(36, Math.floor(620 / columns)));
     const width = 34 + columns * size + 6;
     const height = (20 + rows * size) * blocks + 8;
     const cells = draw.svg("g", { class: "cells" });
@@ -171,8 +210,8 @@
       cells.append(mark);
       if (size >= 26) {
         const register = Math.floor(operand.bit(position) / 32);
-        cells.append(draw.text(x + size / 2, y + size / 2 - 1, `L${lane}`, { class: "small" }));
-        cells.append(draw.text(x + size / 2, y + size / 2 + 10, `v${register}`, { class: "small" }));
+        cells.append(draw.text(x + size / 2, y + size / 2 - 3, `L${lane}`, { class: "small" }));
+        cells.append(draw.text(x + size / 2, y + size / 2 + 11, `v${register}`, { class: "small" }));
       }
     }
     for (let block = 0; block < blocks; block++) {
@@ -199,8 +238,8 @@
   function drawRegisters() {
     const slots = operand.slots;
     const columns = operand.registers * slots;
-    const w = Math.max(8, Math.min(46, Math.floor(600 / columns)));
-    const h = operand.lanes > 32 ? 10 : 14;
+    const w = Math.max(8, Math.min(52, Math.floor(620 / columns)));
+    const h = 15;
     const cells = draw.svg("g", { class: "cells" });
     for (let lane = 0; lane < operand.lanes; lane++) {
       if (lane % 4 === 0) cells.append(draw.text(28, 26 + lane * h + h - 2, lane, { class: "small end" }));
@@ -211,7 +250,7 @@
         const mark = { x, y: 24 + lane * h, width: Math.max(3, wide - 1), height: h - 1, class: `lanes${group(lane)}`, "data-lane": lane, "data-position": position };
         cells.append(draw.svg("rect", mark));
         const [row, column] = operand.element(lane, position);
-        if (wide >= 40 && h >= 14) cells.append(draw.text(x + wide / 2, 24 + lane * h + 10, `${row},${column}`, { class: "small" }));
+        if (wide >= 34) cells.append(draw.text(x + wide / 2, 24 + lane * h + 11, `${row},${column}`, { class: "small" }));
       }
     }
     for (let register = 0; register < operand.registers; register++)
@@ -233,7 +272,7 @@
       return;
     }
     bits.append(draw.html("p", { class: "scope" }, "What each set bit of the lane number, and of the position in the lane's registers, adds to the coordinates."));
-    const table = draw.html("table");
+    const table = draw.html("table", {}, draw.html("caption", { class: "unseen" }, `What each bit adds to row and column of ${operand.name}`));
     const row = (tag, ...cells) => table.append(draw.html("tr", {}, ...cells.map((cell) => draw.html(tag, {}, cell))));
     const blocks = operand.shape[2] > 1;
     row("th", "bit", "row", "column", ...(blocks ? ["block"] : []));
@@ -260,14 +299,14 @@
     const lane = event.target.dataset?.lane;
     if (lane === undefined) return;
     if (event.type === "pointermove" && event.pointerType === "touch") return;
-    const position = Number(event.target.dataset.position);
-    const start = operand.bit(position);
-    Object.assign(state, { lane, vgpr: String(Math.floor(start / 32)), slot: String(operand.bits >= 32 ? 0 : Math.floor((start % 32) / operand.bits)) });
+    draw.hush();
+    place(Number(lane), Number(event.target.dataset.position));
     show();
   }
 
   async function show() {
-    draw.keep(state);
+    const { row: _row, column: _column, ...kept } = state;
+    draw.keep(kept);
     for (const name of ["lane", "vgpr", "slot"]) field[name].value = state[name];
     const lane = Number(state.lane);
     const register = Number(state.vgpr);
@@ -280,7 +319,7 @@
     }
     [field.row.value, field.column.value] = element;
     const places = operand.places.get(element.join());
-    const line = draw.html("p", {}, `Lane ${lane}, ${operand.place(position)}: `, draw.html("strong", { id: "answer" }, operand.named(element)));
+    const line = draw.html("p", {}, `Lane ${lane}, ${operand.place(position)}: `, draw.html("strong", { id: "answer", class: "element" }, operand.named(element)));
     if (places.length > 1) line.append(`, which ${draw.ranges(places.map(([l]) => l)) === String(lane) ? "it" : `lanes ${draw.ranges(places.map(([l]) => l))}`} hold`);
     const partners = draw.html("p", { class: "scope" }, "Partner lanes, same register: ");
     const others = [16, 32, 48].map((mask) => lane ^ mask).filter((other) => other < operand.lanes);
@@ -303,7 +342,7 @@
     const there = new Operand(found, content.layouts);
     const position = register < there.registers && lane < there.lanes ? there.at(register, Math.min(Number(state.slot), there.slots - 1)) : -1;
     const element = position < 0 ? null : there.element(lane, position);
-    line.append(`${state.other}, same lane and register: `, draw.html("strong", {}, element ? there.named(element) : "nothing"), there.registers === operand.registers ? `; ${there.registers} VGPRs on both.` : `; ${there.registers} VGPRs instead of ${operand.registers}.`);
+    line.append(`${state.other}, same lane and register: `, draw.html("strong", { class: "element" }, element ? there.named(element) : "nothing"), there.registers === operand.registers ? `; ${there.registers} VGPRs on both.` : `; ${there.registers} VGPRs instead of ${operand.registers}.`);
     return line;
   }
 
@@ -320,17 +359,20 @@
 
   controls.addEventListener("submit", (event) => event.preventDefault());
   controls.addEventListener("input", (event) => {
-    const name = event.target.name;
+    const { name, type, value } = event.target;
+    // A field that is being emptied to type another number stays as it is.
+    if (type === "number" && value === "") return;
+    draw.hush();
     if (name === "row" || name === "column") {
-      const places = operand.places.get(`${Number(field.row.value)},${Number(field.column.value)},0`);
-      if (!places) return;
-      const [lane, position] = places[0];
-      const start = operand.bit(position);
-      Object.assign(state, { lane: String(lane), vgpr: String(Math.floor(start / 32)), slot: String(operand.bits >= 32 ? 0 : Math.floor((start % 32) / operand.bits)) });
+      seek(field.row.value, field.column.value);
       return show();
     }
-    state[name] = event.target.value || (name === "other" || name === "variant" ? "" : "0");
-    if (["lane", "vgpr", "slot", "other"].includes(name)) return show();
+    state[name] = value;
+    if (name === "other") return show();
+    if (["lane", "vgpr", "slot"].includes(name)) {
+      clamp();
+      return show();
+    }
     choose();
   });
   // Arrow keys walk lanes and registers when a picture has the focus.

@@ -9,11 +9,15 @@
     ["c", "Second: C", 8],
     ["index", "Second: sparse index", 1],
   ];
-  const state = draw.state({ d: "0", a: "4", b: "16", c: "24", index: "36", generation: "RDNA 4" });
+  const VGPRS = 40;
+  const limits = Object.fromEntries(RANGES.map(([key, , length]) => [key, [0, VGPRS - length]]));
+  const state = draw.state({ d: "0", a: "4", b: "16", c: "24", index: "36", generation: "RDNA 4" }, { generation: draw.names, ...limits });
   const controls = draw.html("form", { class: "controls" });
   controls.append(draw.generation(state.generation));
-  for (const [key, label, length] of RANGES)
-    controls.append(draw.html("label", {}, `${label}, from v`, draw.html("input", { type: "range", name: key, min: 0, max: 40 - length, value: state[key], "aria-label": `${label}, first register` })));
+  for (const [key, label] of RANGES) {
+    const slider = draw.html("input", { type: "range", name: key, min: 0, max: limits[key][1], value: state[key], "aria-label": `${label}, first register` });
+    controls.append(draw.html("label", {}, draw.html("span", {}, `${label} `, draw.html("output", { name: `${key}-range` })), slider));
+  }
   const panel = draw.html("div", { class: "panel" });
   const readout = draw.html("div", { class: "readout", "aria-live": "polite" });
   const list = draw.html("div", { class: "panel" });
@@ -34,14 +38,15 @@
     const [first, last] = range("d");
     const marks = RANGES.filter(([key]) => key !== "index" || hasIndex).map(([key, label], row) => {
       const [from, to] = range(key);
-      const y = 26 + row * 34;
+      const y = 30 + row * 36;
+      controls.elements[`${key}-range`].value = draw.span(from, to);
       const boxes = [];
       for (let v = from; v <= to; v++)
-        boxes.push(draw.svg("rect", { x: 150 + v * 14, y, width: 13, height: 22, class: key !== "d" && v >= first && v <= last ? "shared" : key === "d" ? "first" : "second" }));
-      return draw.svg("g", {}, draw.text(142, y + 15, `${label} v[${from}:${to}]`, { class: "small end" }), ...boxes);
+        boxes.push(draw.svg("rect", { x: 190 + v * 18, y, width: 17, height: 26, class: key !== "d" && v >= first && v <= last ? "shared" : key === "d" ? "first" : "second" }));
+      return draw.svg("g", {}, draw.text(180, y + 18, `${label} ${draw.span(from, to)}`, { class: "label end" }), ...boxes);
     });
-    const scale = [0, 8, 16, 24, 32].map((v) => draw.text(150 + v * 14 + 6, 16, `v${v}`, { class: "small" }));
-    panel.replaceChildren(draw.picture(730, 30 + marks.length * 34, "VGPR ranges of two matrix instructions; shared registers are highlighted", ...scale, ...marks));
+    const scale = [0, 8, 16, 24, 32, 39].map((v) => draw.text(190 + v * 18 + 8, 18, `v${v}`, { class: "small" }));
+    panel.replaceChildren(draw.picture(920, 36 + marks.length * 36, "VGPR ranges of two matrix instructions; shared registers are highlighted", ...scale, ...marks));
     const ab = overlaps("a") || overlaps("b");
     const index = hasIndex && overlaps("index");
     const c = overlaps("c");
@@ -53,6 +58,7 @@
     controls.elements.index.parentElement.hidden = !hasIndex;
   }
   controls.addEventListener("input", (event) => {
+    draw.hush();
     state[event.target.name] = event.target.value;
     show();
   });

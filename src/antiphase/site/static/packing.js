@@ -2,10 +2,12 @@
 "use strict";
 
 (() => {
-  const state = draw.state({ generation: "RDNA 3", opsel: "0", lane: "0", result: "0" });
+  const GENERATIONS = ["RDNA 3", "RDNA 3.5", "RDNA 4"];
+  const allowed = { generation: GENERATIONS, opsel: ["0", "1"], lane: [0, 31], result: [0, 7] };
+  const state = draw.state({ generation: "RDNA 3", opsel: "0", lane: "0", result: "0" }, allowed);
   const controls = draw.html("form", { class: "controls" });
   controls.append(
-    draw.select("Generation", "generation", ["RDNA 3", "RDNA 3.5", "RDNA 4"], state.generation),
+    draw.select("Generation", "generation", GENERATIONS, state.generation),
     draw.select("OPSEL[2]", "opsel", [["0", "0: low half"], ["1", "1: high half"]], state.opsel),
     draw.number("Lane", "lane", state.lane, 0, 31),
     draw.number("Result u", "result", state.result, 0, 7),
@@ -36,12 +38,15 @@
         cells.append(box);
         if (u === undefined) continue;
         box.dataset.result = u;
+        box.setAttribute("tabindex", 0);
+        box.setAttribute("role", "button");
+        box.setAttribute("aria-label", `result ${u}`);
         if (u === Number(state.result)) box.classList.add("chosen");
         cells.append(draw.text(x + 79, 41 + r * 40, `u = ${u}: D[${coordinate(u).join(", ")}]`, { class: "label" }));
       }
     }
     const heads = [draw.text(123, 14, "high half, bits 31:16", { class: "small" }), draw.text(283, 14, "low half, bits 15:0", { class: "small" })];
-    const picture = draw.picture(372, 26 + registers * 40, `${state.generation}: registers of eight 16-bit results of lane ${state.lane}`, ...heads, cells);
+    const picture = draw.picture(380, 26 + registers * 40, `${state.generation}: registers of eight 16-bit results of lane ${state.lane}`, ...heads, cells);
     panel.replaceChildren(picture);
     const u = Number(state.result);
     const [register, half] = place(u);
@@ -59,8 +64,11 @@
   });
   controls.addEventListener("submit", (event) => event.preventDefault());
   controls.addEventListener("input", (event) => {
-    const { name, value, max } = event.target;
-    state[name] = max === undefined || max === "" ? value : String(Math.max(0, Math.min(Number(max), Number(value) || 0)));
+    const { name, value } = event.target;
+    // A field that is being emptied to type another number stays as it is.
+    if (value === "") return;
+    draw.hush();
+    state[name] = name in allowed && typeof allowed[name][0] === "number" ? draw.within(name, value, ...allowed[name]) : value;
     show();
   });
   show();

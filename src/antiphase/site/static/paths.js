@@ -15,8 +15,10 @@
     to_lds: ["global", "lds", "global to LDS", ["memory.global_to_lds."], ["CDNA 3", "CDNA 4", "CDNA 5"]],
     to_lds_none: ["global", "lds", "global-to-LDS builtins: none here", ["memory.global_to_lds."], ["RDNA 3", "RDNA 3.5", "RDNA 4"]],
   };
-  const NODES = { global: [20, 110, "Global memory"], vgpr: [470, 20, "VGPRs"], lds: [470, 230, "LDS"] };
-  const state = draw.state({ generation: "RDNA 4", path: "load" });
+  // Registers stand between the two memories, so that every way is a level line with its name on it.
+  const NODES = { global: [10, 24, 250, "Global memory"], vgpr: [400, 24, 162, "VGPRs"], lds: [790, 24, 250, "LDS"] };
+  const WIDE = 140;
+  const state = draw.state({ generation: "RDNA 4", path: "load" }, { generation: draw.names, path: Object.keys(PATHS) });
   const controls = draw.html("form", { class: "controls" });
   controls.append(draw.generation(state.generation), draw.select("Path", "path", []));
   const panel = draw.html("div", { class: "panel" });
@@ -25,46 +27,35 @@
 
   function show() {
     const paths = Object.entries(PATHS).filter(([, path]) => path[4].includes(state.generation));
-    if (!paths.some(([key]) => key === state.path)) state.path = paths[0][0];
+    if (!paths.some(([key]) => key === state.path)) {
+      draw.say(`${state.generation} has no ${PATHS[state.path][2]}: ${paths[0][1][2]} is shown.`);
+      state.path = paths[0][0];
+    }
     draw.fill(controls.elements.path, paths.map(([key, path]) => [key, path[2]]), state.path);
     draw.keep(state);
-    const boxes = Object.values(NODES).map(([x, y, name]) => draw.svg("g", { class: "node" }, draw.svg("rect", { x, y, width: 130, height: 80, rx: 8 }), draw.text(x + 65, y + 45, name, { class: "label" })));
+    const boxes = Object.values(NODES).map(([x, y, height, name]) => draw.svg("g", { class: "node" }, draw.svg("rect", { x, y, width: WIDE, height, rx: 8 }), draw.text(x + WIDE / 2, y + height / 2 + 5, name, { class: "label" })));
     const used = {};
     const arrows = paths.map(([key, [from, to, label]]) => {
       const pair = [from, to].sort().join("-");
       const nth = (used[pair] = (used[pair] ?? -1) + 1);
-      const { x1, y1, x2, y2, tx, ty } = route(from, to, nth);
-      const kind = `path ${key === state.path ? "chosen" : ""} ${key === "to_lds_none" ? "absent" : ""}`;
-      const line = draw.arrow(x1, y1, x2, y2, { class: `arrow ${kind}`, "data-path": key });
-      return draw.svg("g", { class: kind, "data-path": key }, line, draw.text(tx, ty, label, { class: "label left", "data-path": key }));
+      const y = pair === "global-lds" ? 244 : 66 + nth * 46;
+      const [x1, x2] = NODES[from][0] < NODES[to][0] ? [NODES[from][0] + WIDE, NODES[to][0]] : [NODES[from][0], NODES[to][0] + WIDE];
+      const group = { class: `path ${key === state.path ? "chosen" : ""} ${key === "to_lds_none" ? "absent" : ""}`, tabindex: 0, role: "button", "aria-label": label, "aria-pressed": key === state.path, "data-path": key };
+      const hit = draw.svg("rect", { x: Math.min(x1, x2), y: y - 26, width: Math.abs(x2 - x1), height: 36, class: "hit" });
+      return draw.svg("g", group, hit, draw.arrow(x1, y, x2, y), draw.text((x1 + x2) / 2, y - 9, label, { class: "label" }));
     });
-    panel.replaceChildren(draw.picture(760, 330, `Data paths of ${state.generation}`, ...boxes, ...arrows));
+    panel.replaceChildren(draw.picture(940, 290, `Data paths of ${state.generation}`, ...boxes, ...arrows));
     const [, , label, facts] = PATHS[state.path];
     detail.replaceChildren(draw.html("h2", {}, `${label}, ${state.generation}`), draw.statements(facts, state.generation));
   }
 
-  // Parallel lines between two boxes, the nth of them; the label lies on its line.
-  function route(from, to, nth) {
-    const pair = [from, to].sort().join("-");
-    if (pair === "global-vgpr") {
-      const ends = { global: [150, 122 + nth * 16], vgpr: [470, 32 + nth * 26] };
-      return line(ends[from], ends[to], 0.2 + nth * 0.3, -2);
-    }
-    if (pair === "global-lds") return line([150, 172], [470, 270], 0.3, 18);
-    const x = 486 + nth * 30;
-    const ends = { vgpr: [x, 100], lds: [x, 230] };
-    const found = line(ends[from], ends[to], 0.5, 0);
-    return { ...found, tx: 610, ty: 128 + nth * 24 };
-  }
-  function line([x1, y1], [x2, y2], at, dy) {
-    const [left, right] = x1 < x2 ? [[x1, y1], [x2, y2]] : [[x2, y2], [x1, y1]];
-    return { x1, y1, x2, y2, tx: left[0] + (right[0] - left[0]) * at - 40, ty: left[1] + (right[1] - left[1]) * at + dy };
-  }
   draw.choosable(panel, "path", (value) => {
+    draw.hush();
     state.path = value;
     show();
   });
   controls.addEventListener("input", (event) => {
+    draw.hush();
     state[event.target.name] = event.target.value;
     show();
   });

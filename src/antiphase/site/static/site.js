@@ -1,4 +1,4 @@
-// What every page does: theme, menu, columns of tables, search.
+// What every page does: theme, menu, columns of tables, cues where something scrolls sideways, open sources on paper.
 "use strict";
 
 (() => {
@@ -17,9 +17,16 @@
   });
 
   const menu = document.querySelector(".menu");
-  menu.addEventListener("click", () => {
-    const open = document.getElementById("nav").classList.toggle("open");
+  const nav = document.getElementById("nav");
+  const show = (open) => {
+    nav.classList.toggle("open", open);
     menu.setAttribute("aria-expanded", String(open));
+  };
+  menu.addEventListener("click", () => show(!nav.classList.contains("open")));
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !nav.classList.contains("open")) return;
+    show(false);
+    menu.focus();
   });
 
   // Columns: a cell over several generations shrinks with those that are hidden.
@@ -49,95 +56,24 @@
     choose();
   }
 
-  // Search.
-  const input = document.getElementById("search");
-  const list = document.getElementById("found");
-  let results = [];
-  let chosen = 0;
-
-  function score([, title, text], words) {
-    const name = title.toLowerCase();
-    const all = `${name} ${text.toLowerCase()}`;
-    let points = 0;
-    for (const word of words) {
-      if (!all.includes(word)) return 0;
-      points += name === word ? 8 : name.startsWith(word) ? 4 : name.includes(word) ? 2 : 1;
-    }
-    return points;
-  }
-
-  function draw() {
-    list.replaceChildren(
-      ...results.map(([kind, title, text], index) => {
-        const item = document.createElement("li");
-        item.id = `found-${index}`;
-        item.setAttribute("role", "option");
-        item.setAttribute("aria-selected", String(index === chosen));
-        for (const [name, content] of [["kind", kind], ["title", title], ["text", text]]) {
-          const part = document.createElement("span");
-          part.className = name;
-          part.textContent = content;
-          item.append(part);
-        }
-        item.addEventListener("mousedown", (event) => event.preventDefault());
-        item.addEventListener("click", () => open(index));
-        return item;
-      }),
-    );
-    const some = results.length > 0 || input.value.trim() !== "";
-    if (!results.length && some) {
-      const none = document.createElement("li");
-      none.textContent = "Nothing found.";
-      list.append(none);
-    }
-    list.hidden = !some;
-    input.setAttribute("aria-expanded", String(some));
-    if (results.length) input.setAttribute("aria-activedescendant", `found-${chosen}`);
-    else input.removeAttribute("aria-activedescendant");
-  }
-
-  const close = () => {
-    list.hidden = true;
-    input.setAttribute("aria-expanded", "false");
+  // The edge behind which more is, for the style sheet; boxes come and go as diagrams are drawn.
+  const cue = (box) => {
+    box.classList.toggle("more-left", box.scrollLeft > 2);
+    box.classList.toggle("more-right", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
   };
-  const open = (index) => {
-    close();
-    location.href = results[index][3];
-  };
+  const cues = () => document.querySelectorAll(".scroll, .panel").forEach(cue);
+  document.addEventListener("scroll", (event) => event.target instanceof Element && event.target.matches(".scroll, .panel") && cue(event.target), true);
+  addEventListener("resize", cues);
+  new MutationObserver(() => requestAnimationFrame(cues)).observe(document.querySelector("main"), { childList: true, subtree: true });
+  cues();
 
-  async function look() {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    if (!words.length) {
-      results = [];
-      return draw();
-    }
-    const index = await antiphase.need("search");
-    const found = index.map((entry) => [score(entry, words), entry]).filter(([points]) => points > 0);
-    found.sort(([a, one], [b, other]) => b - a || one[1].length - other[1].length);
-    results = found.slice(0, 20).map(([, entry]) => entry);
-    chosen = 0;
-    draw();
-  }
-
-  input.addEventListener("input", look);
-  input.addEventListener("focus", () => antiphase.need("search"));
-  input.addEventListener("blur", close);
-  input.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") return input.blur();
-    if (!results.length) return;
-    if (event.key === "Enter") return open(chosen);
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    chosen = (chosen + step + results.length) % results.length;
-    draw();
-    list.children[chosen].scrollIntoView({ block: "nearest" });
+  // On paper nothing can be opened.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details:not([open])")];
+    for (const each of opened) each.open = true;
   });
-  document.addEventListener("keydown", (event) => {
-    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName ?? "");
-    if (event.key === "/" && !typing) {
-      event.preventDefault();
-      input.focus();
-    }
+  addEventListener("afterprint", () => {
+    for (const each of opened) each.open = false;
   });
 })();
