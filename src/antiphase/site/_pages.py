@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from antiphase import arch
-from antiphase.arch import reference
+from antiphase.arch import Reference, Subject, reference
 from antiphase.site._diagram_facts import facts_of
 from antiphase.site._diagrams import DIAGRAMS, diagrams_of
 from antiphase.site._hazards import hazards
@@ -93,13 +93,17 @@ ALSO_QUICK = (
 """And what else a kernel author porting between generations trips over first."""
 
 
+def _quick_rows(book: Reference) -> list[Subject]:
+    """What a kernel trips over first, what the comparison covers last."""
+    quick = [row for row in book.subjects.values() if any(entry.startswith(QUICK) for entry in row.seed)]
+    about = [row for row in quick if book.topics[row.topic].chapter == "scope"]
+    return [*(row for row in quick if row not in about), *(book.subjects[name] for name in ALSO_QUICK), *about]
+
+
 def _home() -> Page:
     book = reference()
     context = {
-        "rows": [
-            *(row for row in book.subjects.values() if any(entry.startswith(QUICK) for entry in row.seed)),
-            *(book.subjects[name] for name in ALSO_QUICK),
-        ],
+        "rows": _quick_rows(book),
         "chapters": book.chapters,
         "counts": {
             "facts": len(book.facts),
