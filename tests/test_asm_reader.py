@@ -70,6 +70,14 @@ amdhsa.version:
 ...
 \t.end_amdgpu_metadata
 """
+DESCRIBE = (
+    "the file may be cut short; text written by hand needs '.amdhsa_kernel NAME', '.amdhsa_next_free_vgpr N', "
+    "'.amdhsa_next_free_sgpr N' and '.end_amdhsa_kernel', a line each, for every kernel"
+)
+EXPAND = (
+    "let LLVM's assembler expand it and pass the result: "
+    "llvm-mc -triple=amdgcn-amd-amdhsa -mcpu=gfx942 k.s -o expanded.s (or -filetype=obj -o k.o)"
+)
 
 
 def source(head: str = HEAD, body: str = BODY, descriptor: str = DESCRIPTOR, metadata: str = METADATA) -> str:
@@ -233,7 +241,10 @@ def test_kernel_by_name() -> None:
             "'s_branch 3' does not branch to a label; write the target as a label "
             "(llvm-objdump --symbolize-operands prints them)",
         ),
-        ("\t.macro m", "unknown directive '.macro' in '.macro m'"),
+        ("\t.foo m", "unknown directive '.foo' in '.foo m'"),
+        ("\t.macro m", f"'.macro' is for an assembler to carry out; {EXPAND}"),
+        ("\tv_mov_b32 v[1+2], v0", f"cannot read the operand 'v[1+2]' in 'v_mov_b32 v[1+2], v0'; {EXPAND}"),
+        ("\t.set n, 3\n\ts_nop n", f"'n' is a number for an assembler to fill in; {EXPAND}"),
         (".Lfunc_begin0:", "the label '.Lfunc_begin0' is defined twice"),
         ("\t.long 0", "data between the instructions of a function"),
         ("\t.loc 2 5 1", "cannot read '.loc 2 5 1'"),
@@ -255,15 +266,20 @@ def test_errors_name_the_line(line: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "k.s: no kernel: the file has no .amdhsa_kernel block; the file may be cut short"),
-        (HEAD + BODY, "k.s: no kernel: the file has no .amdhsa_kernel block; the file may be cut short"),
+        ("", f"k.s: no kernel: the file has no .amdhsa_kernel block; {DESCRIBE}"),
+        (HEAD + BODY, f"k.s: no kernel: the file has no .amdhsa_kernel block; {DESCRIBE}"),
         (
             HEAD + BODY + DESCRIPTOR.replace("\t.end_amdhsa_kernel\n", ""),
             "k.s:22: the descriptor of 'k' is not closed; the file may be cut short",
         ),
         (
             HEAD + BODY + DESCRIPTOR,
-            "k.s: kernel 'k' has no entry in an .amdgpu_metadata block; the file may be cut short",
+            "k.s: no .amdgpu_metadata block; the file may be cut short",
+        ),
+        (
+            source(metadata=METADATA.replace(".name:           k", ".name:           z")),
+            "k.s: kernel 'k' has no entry in the .amdgpu_metadata block; "
+            "add one with '.name: k', or leave out the block",
         ),
         (
             source(metadata=METADATA.replace("\t.end_amdgpu_metadata\n", "")),
@@ -291,11 +307,11 @@ def test_errors_name_the_line(line: str, message: str) -> None:
         ),
         (
             source(metadata=METADATA.replace(".size:           8", ".size 8")),
-            "k.s:34: cannot read the metadata line '.size 8'",
+            "k.s:34: cannot read the metadata line '.size 8': could not find expected ':'",
         ),
         (
             source(metadata=METADATA.replace("gpr_count:     6", "gpr_count:     [6]")),
-            "k.s:48: cannot read the metadata line '[6]'",
+            "k.s:26: the kernel metadata has [6] for '.sgpr_count'",
         ),
         (
             source(metadata=METADATA.replace("    .symbol:         k.kd\n", "")),
@@ -309,6 +325,36 @@ def test_errors_name_the_line(line: str, message: str) -> None:
 )
 def test_broken_files(text: str, message: str) -> None:
     assert error(text) == message
+
+
+def by_hand(text: str) -> Kernel:
+    return parse(text.replace(".Lfunc_end0", ".Lend"), "k.s").kernel()
+
+
+def test_metadata_is_yaml() -> None:
+    args = "{.offset: 0, .size: 8, .value_kind: by_value, .name: on}, {.offset: 0x8, .size: 4, .value_kind: '8'}"
+    extra = "custom.config:\n  MatrixInstruction: [16, 16, 16, 1] # Tensile's\n  none:\n"
+    lines = METADATA.splitlines(keepends=True)
+    text = "".join([*lines[:2], extra, *lines[2:4], f"    .args: [{args}]\n", *lines[13:]])
+    assert parse(source(metadata=text)).kernel().metadata.args == (
+        KernelArg(0, 8, "by_value", "on"),
+        KernelArg(8, 4, "8"),
+    )
+
+
+def test_metadata_left_out_is_that_of_the_descriptor() -> None:
+    more = "\t\t.amdhsa_accum_offset 8\n\t\t.amdhsa_kernarg_size 24\n\t\t.amdhsa_group_segment_fixed_size 512\n"
+    text = HEAD + BODY + DESCRIPTOR.replace("\t.end_", more + "\t.end_")
+    found = by_hand(text).metadata
+    assert (found.stated, found.name, found.symbol, found.args) == (False, "k", "k.kd", ())
+    assert (found.vgpr_count, found.agpr_count, found.wavefront_size) == (10, 2, 64)
+    assert (found.kernarg_segment_size, found.group_segment_fixed_size, found.max_flat_workgroup_size) == (24, 512, 0)
+
+
+def test_wave_size_of_the_descriptor() -> None:
+    text = (HEAD + BODY + DESCRIPTOR).replace("gfx942", "gfx1100")
+    assert by_hand(text).metadata.wavefront_size == 32
+    assert by_hand(text.replace("\t.end_", "\t.amdhsa_wavefront_size32 0\n\t.end_")).metadata.wavefront_size == 64
 
 
 def test_target_that_contradicts_the_file() -> None:

@@ -55,6 +55,20 @@ def test_clean_text_is_status_0(capsys: pytest.CaptureFixture[str]) -> None:
     assert kernel["kernel"] == "k" and kernel["target"] == "gfx942" and "wait" in kernel["checks"]
 
 
+def test_text_without_metadata(capsys: pytest.CaptureFixture[str]) -> None:
+    by_hand = text("v_mov_b32 v1, v0").split(".amdgpu_metadata")[0].replace(".Lfunc_end0", ".Lend")
+    by_hand = by_hand.replace(".end_amdhsa_kernel", ".amdhsa_next_free_vgpr 8\n.end_amdhsa_kernel")
+    Path("k.s").write_text(by_hand)
+    status, found = checked(capsys, "k.s")
+    (note,) = found["findings"]
+    assert (status, note["rule"]) == (0, "waves_per_simd") and note["message"].endswith("one wave is assumed")
+    assert main(["check", "k.s", "--args", "", "--threads", "64"]) == 0
+    for arguments, message in (("", "has no .amdgpu_metadata, which says how large"), ("n=1", "which says what arg")):
+        extra = ["--threads", "64"] if arguments else []
+        assert main(["check", "k.s", "--args", arguments, *extra]) == 2
+        assert message in capsys.readouterr().err
+
+
 def test_a_missing_wait_is_one_finding_with_sites_rule_and_fix(capsys: pytest.CaptureFixture[str]) -> None:
     Path("k.s").write_text(scale(wait=""))
     status, found = checked(capsys, "k.s", "--only", "wait")
@@ -135,6 +149,19 @@ def test_every_launch_of_a_script(target: str, capfd: pytest.CaptureFixture[str]
     assert (kernel["kernel"], kernel["target"], kernel["launches"]) == ("double", target, 2)
     assert kernel["workgroups"] == {"checked": 8, "launched": 16}
     assert "arguments ['--flag', 'x']" in capfd.readouterr().out
+
+
+def test_the_text_of_a_scripts_kernels(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("run.py").write_text(SCRIPT.replace("tl.program_id(0) * BLOCK", "0").format(end="").replace("assert", "#"))
+    assert main(["check", "run.py"]) == 1
+    out = capsys.readouterr().out
+    number = int(out.split("  double:")[1].split(":")[0])
+    assert out.endswith(f"double:{number} is a line of the text that was compiled: --save-asm FOLDER writes it\n")
+    assert main(["check", "--save-asm", "texts/new", "run.py"]) == 1
+    out = capsys.readouterr().out
+    assert f"texts/new/double.s:{number}: buffer_store" in out and "--save-asm" not in out
+    assert Path("texts/new/double.s").read_text().splitlines()[number - 1].startswith("\tbuffer_store")
+    assert main(["check", "texts/new/double.s"]) == 0
 
 
 def test_json_of_a_script_is_alone_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,6 +72,32 @@ def test_a_comment_on_the_assembly_line_allows(capsys: pytest.CaptureFixture[str
     assert status == 0 and found["suppressed"][0]["reason"] == "by design"
 
 
+@pytest.mark.parametrize("between", ["", "\n", "    # more about it\n"])
+def test_a_comment_on_a_line_of_its_own_is_about_the_next(between: str, capsys: pytest.CaptureFixture[str]) -> None:
+    above = "    # antiphase: allow wait -- by design\n" + between
+    # the line number of the instruction's source is that of the statement still
+    Path("scale.py").write_text("\n" * 10 + SOURCE.replace("    b = a * 2", above + "    b = a * 2"))
+    moved = scale(wait="").replace(".loc 1 4", f".loc 1 {15 + between.count(chr(10))}")
+    Path("k.s").write_text(moved)
+    status, found = checked(capsys)
+    assert status == 0 and found["suppressed"][0]["by"] == "scale.py:14"
+
+
+def test_a_comment_above_the_instruction_allows(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "; antiphase: allow wait/read_* -- by design\n.loc 1 4 3\n.Lhere:\n"
+    Path("k.s").write_text(scale(wait=line))
+    status, found = checked(capsys)
+    assert status == 0 and len(found["suppressed"]) == 1
+
+
+def test_a_comment_that_matches_nothing_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("k.s").write_text(scale() + "; antiphase: allow wait -- by design\n")
+    status, found = checked(capsys)
+    (note,) = found["findings"]
+    lines = Path("k.s").read_text().count("\n")
+    assert status == 0 and note["message"].startswith(f"k.s:{lines}: the suppression of 'wait' (by design) matches no")
+
+
 def test_a_comment_without_a_reason_allows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     Path("scale.py").write_text(SOURCE.replace("b = a * 2", "b = a * 2  # antiphase: allow wait"))
     status, found = checked(capsys)

@@ -79,6 +79,7 @@ GLOBAL_FLAG = "v_mov_b32 v5, 0x400\nv_mov_b32 v9, 1\nv_mov_b32 v10, 0\ns_lshl_b3
 GLOBAL_FLAG += "s_xor_b32 s18, s18, 0x100\nv_add_u32 v12, s18, v1\ns_cmp_eq_u32 s2, 0\ns_cbranch_scc0 .Lsecond\n"
 STORE = "global_store_dword v11, v0, s[10:11]\n"
 COMPLETE = "s_waitcnt vmcnt(0)\n"
+WRITE_BACK, INVALIDATE = "buffer_wbl2 sc1\n", "buffer_inv sc1\n"
 RELEASE = "global_atomic_add v5, v9, s[10:11]\n"
 ACQUIRE = """.Lspin:
 global_atomic_add v6, v5, v10, s[10:11] sc0
@@ -93,16 +94,17 @@ COHERENT = ACQUIRE.replace("atomic_add v6, v5, v10,", "load_dword v6, v5,").repl
 @pytest.mark.parametrize(
     ("before", "rule"),
     [
-        (STORE + COMPLETE, None),
-        (STORE, "missing_completion"),
-        (STORE + "s_waitcnt lgkmcnt(0)\n", "missing_completion"),
+        (STORE + WRITE_BACK + COMPLETE, None),
+        (STORE + WRITE_BACK, "missing_completion"),
+        (STORE + WRITE_BACK + "s_waitcnt lgkmcnt(0)\n", "missing_completion"),
     ],
 )
 @pytest.mark.parametrize("spin", [ACQUIRE, COHERENT])
 def test_a_flag_between_workgroups(before: str, rule: str | None, spin: str) -> None:
     """The first workgroup stores and counts up; the second spins on the count, by atomics or by coherent loads."""
     first = before + ONE_LANE + RELEASE + ALL_LANES + "s_branch .Lend\n"
-    second = ".Lsecond:\n" + ONE_LANE + spin + ALL_LANES + "global_load_dword v13, v12, s[10:11]\n.Lend:\ns_nop 0\n"
+    second = ".Lsecond:\n" + ONE_LANE + spin + ALL_LANES + INVALIDATE + "global_load_dword v13, v12, s[10:11]\n"
+    second += ".Lend:\ns_nop 0\n"
     body = MEMORY + GLOBAL_FLAG + first + second
     checked = races(body, np.zeros(512, np.uint32), threads=64, grid=(2,))
     assert rules(checked) == (set() if rule is None else {rule})

@@ -40,6 +40,10 @@ def found(
         # of an address all parts matter
         ("v_mov_b32 v8, 0\nglobal_load_dword v1, v[8:9], off", ("v9",)),
         ("s_mov_b32 s8, 0\ns_load_dword s4, s[8:9], 0x0", ("s9",)),
+        # and so they do of a matrix: A, B and C
+        ("v_mov_b32 v4, 0\nv_mfma_f32_16x16x4_f32 v[4:7], v0, v0, v[4:7]", ("v5", "v6", "v7")),
+        ("v_mov_b64 v[2:3], 0\nv_mov_b32 v9, 0\nv_mfma_f32_16x16x16_f16 v[4:7], v[8:9], v[2:3], 0", ("v8",)),
+        ("v_mov_b64 v[2:3], 0\nv_mov_b32 v9, 0\nv_mfma_f32_16x16x16_f16 a[4:7], v[2:3], v[8:9], 0", ("v8",)),
         ("global_store_dword v0, v5, s[0:1]", ("v5",)),
         ("buffer_load_dword v0, s[0:3], 0 offen lds", ("m0",)),
         ("s_mov_b32 s8, s2\ns_mov_b32 s8, s5", ("s5",)),

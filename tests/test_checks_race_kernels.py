@@ -16,7 +16,7 @@ import triton.language as tl
 from corpus import CASES, Case
 
 from antiphase.asm import Program
-from antiphase.checks import Checked
+from antiphase.checks import Checked, CheckedKernel, Fix, causes
 from antiphase.checks.init import check_init
 from antiphase.checks.race import check_races
 from antiphase.checks.stage import check_stages
@@ -152,5 +152,10 @@ def test_local_reads_that_outlive_their_barrier_are_found() -> None:
             found = [f for f in check_races(mutant).findings if f.facts["conflict"] == "read_write"]
             if any(f.rule == "missing_completion" and f.fix and f.fix.instruction == i for f in found):
                 rereads.append(i)
-                assert {f.rule for f in check_stages(mutant)} == {"completed_too_late"}
+                late = check_stages(mutant)
+                assert {f.rule for f in late} == {"completed_too_late"}
+                # one wait is missing, so each check tells one thing, and both ask for what was taken away
+                part = CheckedKernel(mutant.program, mutant.program.kernel(), Checked((*found, *late)), ())
+                fixes = [cause.finding.fix for cause in causes(part)]
+                assert fixes == [Fix("insert", i, (wait.text(),))] * 2
     assert len(rereads) == 1, "one barrier stands behind the LDS reads"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from _checked import program
 
+from antiphase.checking import check
 from antiphase.checks import Finding, check_program
 from antiphase.kernels import MI300X, MI350, StagedGemm
+from antiphase.report.findings import message
 
 LOOP = ".L:\n{body}\ns_cbranch_scc0 .L"
 
@@ -53,6 +55,22 @@ def test_waves_per_simd_against_what_is_wanted() -> None:
 def test_lds_can_be_what_limits() -> None:
     (note,) = found("s_nop 0", "waves_per_simd", lds=40_000, max_flat_workgroup_size=256)
     assert (note.facts["by_registers"], note.facts["waves"]) == (8, 1)
+
+
+def test_lds_of_a_launch_counts_where_it_is_known() -> None:
+    kernel = program("s_nop 0", "gfx942", lds=1024, max_flat_workgroup_size=256)
+    (unknown,) = check_program(kernel, ["resources"]).checked.findings
+    assert (unknown.facts["lds"], unknown.facts["waves"]) == (1024, 8)
+    assert message(unknown).endswith(
+        "1,024 bytes of LDS a workgroup of 4 waves allow 8 by the text; what a launch adds is not known"
+    )
+    for result in (
+        check(kernel, args=[], lds_bytes=32768, only=["resources"]),
+        check(kernel, lds_bytes=32768, only=["resources"]),
+    ):
+        (known,) = result.kept[0].checked.findings
+        assert (known.facts["lds"], known.facts["waves"]) == (33792, 1)
+        assert message(known).endswith("33,792 bytes of LDS a workgroup of 4 waves allow 1")
 
 
 def test_a_workgroup_that_does_not_fit_is_an_error() -> None:

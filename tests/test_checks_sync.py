@@ -109,6 +109,7 @@ def test_a_wait_one_rendezvous_late() -> None:
     (finding,) = stages(["write", "bare", "LOCAL", "read", "LOCAL", "bare"])
     assert finding.rule == "completed_too_late"
     assert (finding.facts["completed_at"], finding.facts["needed_at"]) == (2, 1)
+    assert finding.fix is not None and finding.fix.text == ("s_waitcnt lgkmcnt(0)",)
 
 
 def test_a_completion_at_a_border_that_orders_nothing() -> None:

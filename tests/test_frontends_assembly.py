@@ -127,7 +127,7 @@ def read_only() -> np.ndarray:
     [
         (
             good()[:3],
-            r"k\.s: kernel blend takes 6 \(or 8 with Triton's scratch pointers\) arguments, 3 given; arg",
+            r"k\.s: kernel blend takes 6 arguments \(or 8 with Triton's scratch pointers\), 3 given; arg",
         ),
         (
             replaced(0, 3),

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _checked import text
 from corpus import CASES, Case
 from elftools.elf.elffile import ELFFile
 
 import antiphase
-from antiphase import asm
+from antiphase import arch, asm
 from antiphase._llvm_tools import find_objdump
 from antiphase.errors import UserError
-from antiphase.frontends import Compiled, _code_object, _compile, launch_asm
+from antiphase.frontends import Compiled, _compile, launch_asm
 
 needs_objdump = pytest.mark.skipif(not find_objdump().usable, reason="needs llvm-objdump 22 or newer")
 DOT = "dot_fp16_64x64x64_w4s2"
@@ -135,27 +136,46 @@ def test_a_file_cut_short_is_an_error(kept: int, tmp_path: Path) -> None:
 
 
 def test_another_elf_file_is_an_error(tmp_path: Path) -> None:
-    from antiphase.frontends import _llvm
-
     path = tmp_path / "k.o"
-    path.write_bytes(_llvm.assembler().assemble("s_nop 0\n", "gfx942"))
-    with pytest.raises(UserError, match="no AMDGPU metadata"):
+    path.write_bytes(assembled("s_nop 0\n"))
+    with pytest.raises(UserError, match="no kernel in the code object"):
+        antiphase.load(path)
+    changed = bytearray(path.read_bytes())
+    changed[18] = 0x3E  # e_machine: x86-64
+    path.write_bytes(changed)
+    with pytest.raises(UserError, match="not a code object for AMD GPUs"):
+        antiphase.load(path)
+    changed[18], changed[48] = 0xE0, 0x3F  # e_flags: gfx90a
+    path.write_bytes(changed)
+    with pytest.raises(UserError, match="EF_AMDGPU_MACH 0x3f"):
         antiphase.load(path)
 
 
-def test_metadata_prints_as_the_text_reader_takes_it() -> None:
-    value = {"a": [{".name": "it's", ".n": 3, ".flag": True, ".list": []}, {".k": {"b": 1}}], "c": [1, 2]}
-    assert list(_code_object._yaml(value, 0)) == [
-        "a:",
-        "  -",
-        "    .name: 'it''s'",
-        "    .n: 3",
-        "    .flag: true",
-        "    .list: []",
-        "  -",
-        "    .k:",
-        "      b: 1",
-        "c:",
-        "  - 1",
-        "  - 2",
-    ]
+def assembled(source: str, target: str = "gfx942") -> bytes:
+    from antiphase.frontends import _llvm
+
+    needed = ".amdhsa_next_free_vgpr 8\n.amdhsa_next_free_sgpr 8\n"
+    needed += ".amdhsa_accum_offset 8\n" if arch.target(target).has_agprs else ""
+    return _llvm.assembler().assemble(source.replace(".end_amdhsa_kernel", needed + ".end_amdhsa_kernel"), target)
+
+
+@needs_objdump
+@pytest.mark.parametrize("target", [each.name for each in arch.targets()])
+def test_an_object_file_of_text_by_hand(target: str, tmp_path: Path) -> None:
+    """Macros and symbols are expanded; the target is that of the ELF header, since the metadata has none."""
+    body = "\n.macro idle count\ns_nop \\count\n.endm\nidle 3\nv_mov_b32 v[1+1], v0\n"
+    path = tmp_path / "k.o"
+    path.write_bytes(assembled(text(body, target), target))
+    program = antiphase.load(path)
+    assert program.target == target
+    found = [" ".join([bare(i), *i.text().split(" ")[1:]]) for i in program.kernel().instructions]
+    assert found == ["s_nop 3", "v_mov_b32 v2, v0", "s_endpgm"]
+    assert program.kernel().metadata.stated
+
+
+@needs_objdump
+def test_an_object_file_with_addresses_to_fill_in(tmp_path: Path) -> None:
+    path = tmp_path / "k.o"
+    path.write_bytes(assembled(text("s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, elsewhere@rel32@lo+4")))
+    with pytest.raises(UserError, match=rf"addresses still to be filled in; link it: ld\.lld -shared {path} -o"):
+        antiphase.load(path)

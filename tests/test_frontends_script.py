@@ -129,6 +129,23 @@ def test_host_code_that_asks_for_resources(script, launches, capsys):
     assert len(launches) == 1
 
 
+def test_numpy_arrays_are_arguments(script, launches):
+    path = script(
+        "a, b, c = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)\n"
+        "add[(4,)](a, b, c, 100, 0.5, BLOCK=32)\n"
+        "assert (c == np.arange(100) + 1.5).all()\n"
+        "@triton.jit\n"
+        "def both(pair, n, BLOCK: tl.constexpr):\n"
+        "    tl.store(pair[1] + tl.arange(0, BLOCK), tl.load(pair[0] + tl.arange(0, BLOCK)))\n"
+        "both[(1,)]((a.astype(np.float16), c), 1, BLOCK=32)\n"
+    )
+    assert run_script(path) == 0
+    assert [buffer.name for buffer in launches[0].buffers] == ["x", "y", "out"]
+    assert [buffer.size for buffer in launches[1].buffers] == [200, 400]
+    with pytest.raises(UserError, match="no Triton type for NumPy dtype complex64"):
+        run_script(script("add[(4,)](np.zeros(4, np.complex64), y, out, 4, 0.5, BLOCK=32)\n"))
+
+
 def test_tuples_descriptors_and_null_pointers(script, launches):
     path = script(
         "from triton.tools.tensor_descriptor import TensorDescriptor\n"

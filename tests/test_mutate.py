@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from _checked import LAUNCH, exchange, program, scale
+from _checked import LAUNCH, exchange, program, scale, text
 from syrupy.assertion import SnapshotAssertion
 
 from antiphase import asm
@@ -140,6 +140,29 @@ def test_a_nop_without_a_rule_is_redundant_and_one_with_is_not() -> None:
     assert mutate(program("s_nop 3")).count("redundant") == 2
     needed = "v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]\ns_nop 6\nv_add_f32 v8, v0, v0"
     assert mutate(program(needed)).count("caught") == 2
+
+
+def test_findings_of_the_kernel_leave_the_question_open(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("k.s").write_text(scale(wait="s_waitcnt vmcnt(1)").replace("s_waitcnt lgkmcnt(0)\n", ""))
+    assert main(["mutate", "k.s"]) == 2
+    out = capsys.readouterr().out
+    assert "The kernel itself has 2 findings" in out and "fix what antiphase check names first" in out
+    assert "no mutant counts: " in out and "could be judged" not in out
+    assert main(["mutate", "k.s", "--json", "-"]) == 2
+    found = json.loads(capsys.readouterr().out)
+    assert (found["ok"], found["findings"], found["score"]) == (False, 2, None)
+
+
+def test_a_kernel_with_nothing_to_mutate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("k.s").write_text(text("v_mov_b32 v1, v0"))
+    assert main(["mutate", "k.s"]) == 0
+    assert "there is no wait, barrier or nop to delete" in capsys.readouterr().out
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:

@@ -45,9 +45,30 @@ def test_race():
 def test_only_waits():
     launch(clash)
 
+@pytest.mark.antiphase_check(target="gfx1201")
+def test_numpy_arrays():
+    x = np.ones(512, np.float32)
+    shift[(2,)](x, 512, BLOCK=256)
+    assert (x == 2).all()
+
 @pytest.mark.antiphase_check
 def test_nothing_launched():
     pass
+"""
+
+MISUSED = """
+import pytest
+
+@pytest.mark.antiphase_check(target="gfx9999")
+def test_target():
+    pass
+
+@pytest.mark.antiphase_check(targt="gfx942")
+def test_setting():
+    pass
+
+def test_file(antiphase_check):
+    antiphase_check("none.s")
 """
 
 
@@ -84,5 +105,20 @@ def test_the_fixture(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch)
 def test_the_marker(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytester.makepyfile(TRITON)
     result = run(pytester, monkeypatch)
-    result.assert_outcomes(passed=2, failed=2)
+    result.assert_outcomes(passed=3, failed=2)
     result.stdout.fnmatch_lines(["*race/between_workgroups*", "*the test launched no Triton kernel*"])
+
+
+def test_misuse_is_one_line(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytester.makepyfile(MISUSED)
+    result = run(pytester, monkeypatch)
+    result.assert_outcomes(failed=3)
+    assert "During handling" not in result.stdout.str()
+    assert not [row for row in result.outlines if row.startswith(("E ", ">")) or ".py:" in row.split("::")[0]]
+    result.stdout.fnmatch_lines(
+        [
+            "antiphase_check: *gfx9999*",
+            "antiphase_check: the marker takes no 'targt'; choose from: target, only,*",
+            "antiphase_check: none.s: cannot open*",
+        ]
+    )

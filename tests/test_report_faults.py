@@ -34,6 +34,8 @@ def group(kind: str, address: int, loc: Loc | None = None, *, writable: bool = T
         (group("read", END), "just past the end of 'x' (400 bytes)"),
         (group("read", END + 1200), "1,200 bytes past the end of 'x'"),
         (group("read", 0xFF0), "16 bytes before the start of 'x'"),
+        (group("read", END + 2**33), "(workgroup 1,2,0"),
+        (group("read", END + 2**33), ", near no allocation"),
         (group("read", END - 1), "3 of them past the end of 'x'"),
         (group("write", 0x1004, writable=False), "in 'x' (400 bytes), which is read-only"),
         (group("lds", 65536), "bad access to LDS, once"),

@@ -14,12 +14,13 @@ from _checked import LAUNCH, SOURCE, exchange, program, scale
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
-from antiphase import asm
+from antiphase import arch, asm
 from antiphase.checks import Checked, CheckedKernel, Finding, Fix, Site, check_program, suppress
 from antiphase.cli import main
-from antiphase.report._wording import RULES
-from antiphase.report._words import registers
+from antiphase.report._wording import RULES, citation
+from antiphase.report._words import cited, distance, registers
 from antiphase.report.findings import message, print_findings, waves_text
+from antiphase.report.spacing import source_text
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +69,8 @@ def test_the_limit_is_on_printing_only() -> None:
     finding = missing_wait().checked.findings[0]
     part = missing_wait()
     many = replace(
-        part, checked=Checked(tuple(replace(finding, sites=(Site(k, "load"), finding.sites[1])) for k in range(4)))
+        part,
+        checked=Checked(tuple(replace(finding, sites=(Site(k, "load"), finding.sites[1]), fix=None) for k in range(4))),
     )
     text = printed(many, limit=1)
     assert text.count("error: ") == 1 and "3 more, counted and not shown" in text and "4 errors" in text
@@ -76,9 +78,7 @@ def test_the_limit_is_on_printing_only() -> None:
 
 def test_alike_findings_are_one_with_their_lines() -> None:
     part = check_program(asm.parse(scale(), "k.s"), ["wait"])
-    found = [
-        Finding("race", "missing_rendezvous", "error", (Site(k, "write"), Site(k, "read")), RACE) for k in (0, 1, 0)
-    ]
+    found = [Finding("race", "missing_wait", "error", (Site(k, "write"), Site(k, "read")), RACE) for k in (0, 1, 0)]
     text = printed(replace(part, checked=Checked(tuple(found))))
     assert text.count("error: ") == 2 and " x2" in text
 
@@ -94,6 +94,39 @@ def test_every_rule_has_words_for_its_facts() -> None:
     part = check_program(program(body, lds=400_000), to="gfx1250")
     assert {f.check for f in part.checked.findings} == {"port", "resources", "init"}
     assert all(message(f) and f"{f.check}/{f.rule}" in RULES for f in part.checked.findings)
+
+
+@pytest.mark.parametrize(
+    ("target", "manual"),
+    [("gfx942", "AMD CDNA 3 ISA 4.4"), ("gfx1151", "AMD RDNA 3.5 ISA 5.6"), ("gfx1201", "AMD RDNA 4 ISA 5.7")],
+)
+def test_citations_are_those_of_the_target(target: str, manual: str) -> None:
+    load = "global_load_dword v2, v0, s[0:1]" if target == "gfx942" else "global_load_b32 v2, v0, s[0:1]"
+    (finding,) = check_program(program(f"{load}\nv_mov_b32 v3, v2", target), ["wait"]).checked.findings
+    assert citation(finding, target).split("; ")[0] == manual and citation(finding, target).count(" ISA ") == 1
+
+
+@pytest.mark.parametrize("target", [each.name for each in arch.targets()])
+def test_every_generation_has_its_manual_of_waits_and_barriers(target: str) -> None:
+    generation = arch.target(target).generation
+    for rule in ("wait/read_before_wait", "sync/deadlock"):
+        assert f"AMD {generation} ISA" in cited(RULES[rule].cite, {generation})
+
+
+def test_places_of_manuals() -> None:
+    assert source_text("HR checkRFEHazards; C3; C4") == (
+        "LLVM 21.1 GCNHazardRecognizer.cpp checkRFEHazards; AMD CDNA 3 ISA 4.5 and 7.5; AMD CDNA 4 ISA 4.5 and 7.6"
+    )
+    assert source_text("C4 7.3") == "AMD CDNA 4 ISA 7.3"
+    assert cited("AMD CDNA 4 ISA 7.3", {"RDNA 4"}) == "AMD CDNA 4 ISA 7.3"
+
+
+def test_distances() -> None:
+    assert distance(0x1000, 0xF00, 0x100) == "just past the end of"
+    assert distance(0x1004, 0xF00, 0x100) == "4 bytes past the end of"
+    assert distance(0xEFF, 0xF00, 0x100) == "1 bytes before the start of"
+    assert distance(0xF10, 0xF00, 0x100) == "in"
+    assert distance(0, 0x55CA_5AF4_21F0, 64) == ""
 
 
 def test_names_in_short() -> None:
@@ -168,6 +201,7 @@ def test_github_annotations(capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("::error file=scale.py,line=4,title=antiphase wait/read_before_wait::v2 read at (2)")
     assert "%0A(1) load: global_load_dword v2, v1, s[2:3] at scale.py:3" in line
+    assert line.endswith("%0Afix, at k.s:15%0A+ s_waitcnt vmcnt(0)%0A  v_add_f32 v3, v2, v2")
 
 
 def test_a_replacement_and_a_deletion_read_as_a_diff() -> None:

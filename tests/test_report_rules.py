@@ -26,6 +26,7 @@ from antiphase import asm
 from antiphase.checking import failed
 from antiphase.checks import CHECKS, Checked, CheckedKernel, check_execution, suppress
 from antiphase.errors import AntiphaseError
+from antiphase.frontends import launch_asm
 from antiphase.isa import COUNTERS
 from antiphase.machine import Execution
 from antiphase.machine.uninitialised import leave_unwritten
@@ -65,6 +66,53 @@ def stages(stage: str, gap: int = 1, threads: int = 128, close: bool = True) -> 
     return body + (f"s_cmp_eq_u32 s16, 0\ns_cbranch_scc0 .Lout\n{BARRIER * gap}.Lout:\n" if close else "")
 
 
+FLAGS = """v_mov_b32 v1, 0
+v_mov_b32 v5, 0x100
+v_mov_b32 v9, 1
+s_mov_b64 exec, 1
+s_cmp_eq_u32 {group}, 0
+s_cbranch_scc0 .Lspin
+{store}{release}{count}s_branch .Lend
+.Lspin:
+{look}{seen}v_readfirstlane_b32 s22, v6
+s_cmp_eq_u32 s22, 0
+s_cbranch_scc1 .Lspin
+{acquire}{load}.Lend:
+s_nop 0
+"""
+CDNA3 = {
+    "group": "s2",
+    "store": "global_store_dword v1, v9, s[10:11]\n",
+    "release": "buffer_wbl2 sc1\ns_waitcnt vmcnt(0)\n",
+    "count": "global_atomic_add v5, v9, s[10:11]\n",
+    "look": "global_atomic_add v6, v5, v1, s[10:11] sc0\n",
+    "seen": "s_waitcnt vmcnt(0)\n",
+    "acquire": "buffer_inv sc1\n",
+    "load": "global_load_dword v7, v1, s[10:11]\n",
+}
+CDNA5 = {
+    "group": "ttmp9",
+    "store": "global_store_b32 v1, v9, s[10:11]\n",
+    "release": "global_wb scope:SCOPE_DEV\ns_wait_storecnt 0\n",
+    "count": "global_atomic_add_u32 v5, v9, s[10:11] scope:SCOPE_DEV\n",
+    "look": "global_atomic_add_u32 v6, v5, v1, s[10:11] th:TH_ATOMIC_RETURN scope:SCOPE_DEV\n",
+    "seen": "s_wait_loadcnt 0\n",
+    "acquire": "global_inv scope:SCOPE_DEV\ns_wait_loadcnt 0\n",
+    "load": "global_load_b32 v7, v1, s[10:11]\n",
+}
+
+
+def flags(**parts: str) -> Execution:
+    """One workgroup stores and counts up, another waits for the count and loads. parts: other than they should be."""
+    return run(FLAGS.format(**(CDNA3 | parts)), inputs=1, threads=64, groups=2)
+
+
+def flags_on_cdna5(**parts: str) -> Execution:
+    k = Kernel("gfx1250", inputs=1)(FLAGS.replace("b64 exec", "b32 exec_lo").format(**(CDNA5 | parts)))
+    arrays = [np.zeros((1, 32), np.uint32), aligned(np.zeros(256, np.uint32))]
+    return launch_asm(asm.parse(k.text(), "k.s"), grid=2, args=arrays, threads=32, record=True)
+
+
 LOCAL = DONE + BARRIER
 SAFE = WRITE_ + LOCAL + BARRIER + READ_OTHER + LOCAL + BARRIER
 IN_STEP = "s_cmp_lt_u32 s16, 0x100\ns_cbranch_scc1 .Lin\n" + BARRIER + ".Lin:\ns_mov_b32 s17, 3\n.Lagain:\n" + BARRIER
@@ -94,6 +142,11 @@ EXAMPLES = {
     "race/landing_order": lambda: run_on("gfx1250", 2 * "global_load_async_to_lds_b32 v1, v1, s[10:11]\n"),
     "race/same_store": lambda: run("v_mov_b32 v5, 0\nds_write_b32 v5, v5\n"),
     "race/between_workgroups": lambda: run(MEMORY + "global_store_dword v5, v0, s[10:11]\n", inputs=1, groups=3),
+    "race/release_without_write_back": lambda: flags(release="s_waitcnt vmcnt(0)\n"),
+    "race/release_before_completion": lambda: flags(release="s_waitcnt vmcnt(0)\nbuffer_wbl2 sc1\n"),
+    "race/acquire_without_invalidate": lambda: flags(acquire=""),
+    "race/acquire_before_completion": lambda: flags(seen="buffer_inv sc1\ns_waitcnt vmcnt(0)\n", acquire=""),
+    "race/invalidation_outstanding": lambda: flags_on_cdna5(acquire="global_inv scope:SCOPE_DEV\n"),
     "stage/too_few_rendezvous": lambda: run(stages(WRITE_ + LOCAL + READ_OTHER + LOCAL)),
     "stage/completed_too_late": lambda: run(stages(WRITE_ + BARRIER + LOCAL + READ_OTHER + LOCAL + BARRIER)),
     "stage/order_reversed": lambda: run(stages(WRITE_ + LOCAL + READ_OTHER + LOCAL, gap=2)),

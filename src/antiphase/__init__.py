@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from antiphase.frontends import empty as empty
     from antiphase.frontends import launch_asm as launch
     from antiphase.frontends import load as load
+    from antiphase.frontends import tensor as tensor
+    from antiphase.frontends import zeros as zeros
     from antiphase.layouts import layout as layout
 
 __version__ = "0.1.0"
@@ -30,9 +32,14 @@ _PUBLIC = {
     "layout": ("antiphase.layouts", "layout"),
     "load": ("antiphase.frontends", "load"),
     "parse": ("antiphase.asm", "parse"),
+    "tensor": ("antiphase.frontends", "tensor"),
+    "zeros": ("antiphase.frontends", "zeros"),
 }
 
-__all__ = ["Program", "__version__", "check", "compile_kernel", "empty", "launch", "layout", "load", "parse"]
+__all__ = [
+    "Program", "__version__", "check", "compile_kernel", "empty", "launch", "layout", "load", "parse", "tensor",
+    "zeros",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any
@@ -16,6 +17,18 @@ from antiphase.errors import UserError
 if TYPE_CHECKING:
     from antiphase.asm import Program
     from antiphase.frontends import LaunchSpec
+
+
+class _Size(click.ParamType):
+    """Bytes, with K, M or G for powers of 1,024."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        match = re.fullmatch(r"(\d+)([KMG]?)", str(value), re.IGNORECASE)
+        if match is None:
+            self.fail(f"'{value}' is no size: give bytes, as in 8G or 512M", param, ctx)
+        return int(match[1]) << 10 * " KMG".index(match[2].upper() or " ")
 
 
 class _FileOrScript(click.Command):
@@ -45,15 +58,25 @@ def _launch_options(command: Callable[..., object]) -> Callable[..., object]:
     return command
 
 
+_recording_limit_option = click.option(
+    "--recording-limit",
+    type=_Size(),
+    metavar="SIZE",
+    help="Memory that the recording of a launch may take, as 8G; by default a quarter of what is free, at most 2G.",
+)
+
+
 @click.command(cls=_FileOrScript)
 @click.option("--target", metavar="TARGET", help="GPU target; a script needs one.")
 @click.option("--only", metavar="CHECK,...", help="Only these checks.")
 @click.option("--to", metavar="TARGET", help="Say also what would not survive a move to that target.")
 @click.option("--waves-per-simd", type=int, metavar="N", help="Resident waves that the schedule counts on.")
 @_launch_options
+@_recording_limit_option
 @click.option("--suppress", "suppress_file", metavar="FILE", help="Findings to leave out, each with a reason (TOML).")
 @click.option("--print-limit", type=click.IntRange(min=0), default=20, show_default=True, help="Findings to print.")
 @click.option("--sarif", "sarif_to", type=click.File("w"), metavar="FILE", help="Write SARIF 2.1.0 too.")
+@click.option("--save-asm", "texts_to", metavar="FOLDER", help="Write the text of the kernels that a script compiles.")
 @click.option("--github", is_flag=True, help="Print annotations of GitHub Actions instead of text.")
 @json_option
 @click.argument("path", metavar="FILE.s|SCRIPT.py")
@@ -65,9 +88,11 @@ def check(
     only: str | None,
     to: str | None,
     waves_per_simd: int | None,
+    recording_limit: int | None,
     suppress_file: str | None,
     print_limit: int,
     sarif_to: IO[str] | None,
+    texts_to: str | None,
     github: bool,
     json_to: IO[str] | None,
     **launch: Any,
@@ -83,8 +108,9 @@ def check(
         from antiphase.checking import Options, check_launch, check_script, check_text
         from antiphase.checks import load_suppressions, suppress
         from antiphase.report import findings as report
+        from antiphase.report.texts import save_texts, text_hint
 
-        options = Options(only.split(",") if only is not None else None, to, waves_per_simd)
+        options = Options(only.split(",") if only is not None else None, to, waves_per_simd, recording_limit)
         allowed = load_suppressions(suppress_file) if suppress_file else []
         if path.endswith(".py"):
             name = _script_target(path, target)
@@ -99,12 +125,16 @@ def check(
             else:
                 parts = check_launch(program, spec, options, launch["kernel"], step)
         result = suppress(parts, allowed)
+    if texts_to is not None:
+        result = save_texts(result, texts_to)
     if sarif_to:
         from antiphase.report.sarif import as_sarif
 
         write_json(as_sarif(result), sarif_to)
     if json_to:
-        write_json(report.as_json(result), json_to)
+        from antiphase.report.findings_json import as_json
+
+        write_json(as_json(result), json_to)
     elif github:
         from antiphase.report.github import workflow_commands
 
@@ -112,6 +142,8 @@ def check(
             print(line)
     else:
         report.print_findings(result, terminal(), print_limit)
+        if hint := text_hint(result):
+            print(hint)
     return report.STATUS[report.verdict(result.kept)]
 
 
@@ -119,9 +151,17 @@ def check(
 @click.option("--target", metavar="TARGET", help="GPU target; by default the one the text names.")
 @click.option("--only", metavar="CHECK,...", help="Only these checks.")
 @_launch_options
+@_recording_limit_option
 @json_option
 @click.argument("path", metavar="FILE.s")
-def mutate(path: str, target: str | None, only: str | None, json_to: IO[str] | None, **launch: Any) -> int:
+def mutate(
+    path: str,
+    target: str | None,
+    only: str | None,
+    recording_limit: int | None,
+    json_to: IO[str] | None,
+    **launch: Any,
+) -> int:
     """Delete or loosen one wait, barrier or nop at a time and say which of these mutants the checks catch.
 
     Exit status 0: all caught or proved redundant; 1: some survive; 2: some could not be judged, or misused.
@@ -135,12 +175,12 @@ def mutate(path: str, target: str | None, only: str | None, json_to: IO[str] | N
 
         program, spec = _loaded(path, (), target, launch)
         names = only.split(",") if only is not None else None
-        outcome = run_mutants(program, spec, launch["kernel"], names, step)
+        outcome = run_mutants(program, spec, launch["kernel"], names, recording_limit, step)
     if json_to:
         write_json(report.as_json(outcome), json_to)
     else:
         report.print_mutants(outcome, terminal())
-    return 0 if outcome.ok else 1 if outcome.count("survived") else 2
+    return report.status(outcome)
 
 
 def _script_target(path: str, target: str | None) -> str:

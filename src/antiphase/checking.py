@@ -24,7 +24,7 @@ from antiphase.checks import (
 )
 from antiphase.checks import suppress as left_by
 from antiphase.errors import AntiphaseError, Deadlock, Incomplete, Unsupported, UserError
-from antiphase.frontends import Compiled, LaunchSpec, launch_asm, load, run_script
+from antiphase.frontends import Compiled, LaunchSpec, RunOptions, launch_asm, load, run_script
 from antiphase.frontends._launch import Launch
 from antiphase.machine import Execution
 
@@ -37,19 +37,34 @@ Step = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Options:
-    """checks: names, None for all. to: target of `port`. waves_per_simd: resident waves to hold the kernel to."""
+    """checks: names, None for all. to: target of `port`. waves_per_simd: resident waves to hold the kernel to.
+
+    recording_limit: bytes that a launch may record, None for the machine's choice.
+    """
 
     checks: Collection[str] | None = None
     to: str | None = None
     waves_per_simd: int | None = None
+    recording_limit: int | None = None
 
     def __post_init__(self) -> None:
         chosen(self.checks)
         if self.to is not None:
             arch.target(self.to)
 
-    def static(self, program: Program, kernel: str) -> CheckedKernel:
-        return check_program(program, self.checks, kernel=kernel, to=self.to, waves_per_simd=self.waves_per_simd)
+    def static(self, program: Program, kernel: str, lds_bytes: int | None = None) -> CheckedKernel:
+        """The static checks. lds_bytes: what a workgroup has in the launch, None where there is none."""
+        return check_program(
+            program, self.checks, kernel=kernel, to=self.to, waves_per_simd=self.waves_per_simd, lds_bytes=lds_bytes
+        )
+
+    @property
+    def run(self) -> RunOptions:
+        """How the launches of a script are run."""
+        return RunOptions(
+            record=True, recorded_workgroups=RECORDED_WORKGROUPS, max_instructions=MAX_INSTRUCTIONS,
+            recording_limit=self.recording_limit,
+        )  # fmt: skip
 
 
 def check(
@@ -64,19 +79,23 @@ def check(
     only: Collection[str] | None = None,
     to: str | None = None,
     waves_per_simd: int | None = None,
+    recording_limit: int | None = None,
     suppress: str | Path | None = None,
 ) -> Suppressed:
     """Check assembly text, a code object, a Program or a compiled kernel: every path, and one launch if args are given.
 
     args, grid, threads, lds_bytes: as for `antiphase.launch`; arrays are used in place. kernel: only this one, where
     there are several. only: names of checks. to: target of a move. waves_per_simd: resident waves the schedule counts
-    on. suppress: file of suppressions.
+    on. recording_limit: bytes that the launch may record. suppress: file of suppressions.
     Raises UserError for bad input.
     """
-    options = Options(only, to, waves_per_simd)
+    options = Options(only, to, waves_per_simd, recording_limit)
     loaded = load(source, target) if isinstance(source, str | Path) else source
     program = loaded if isinstance(loaded, Program) else loaded.program
-    parts = check_text(program, options, kernel, launched=args is not None)
+    dynamic = loaded.shared if lds_bytes is None and isinstance(loaded, Compiled) else lds_bytes
+    if args is not None:
+        dynamic = dynamic or 0
+    parts = check_text(program, options, kernel, launched=args is not None, dynamic_lds=dynamic)
     if args is not None:
         launch = {"grid": grid, "args": args, "threads": threads, "lds_bytes": lds_bytes}
         parts += record(loaded, options, kernel=kernel, **launch)
@@ -84,10 +103,16 @@ def check(
 
 
 def check_text(
-    program: Program, options: Options, kernel: str | None = None, *, launched: bool = False
+    program: Program,
+    options: Options,
+    kernel: str | None = None,
+    *,
+    launched: bool = False,
+    dynamic_lds: int | None = None,
 ) -> list[CheckedKernel]:
     """The static checks on every kernel of a program, or on one.
 
+    dynamic_lds: bytes that a launch adds to what the text declares, None where that is not known.
     UserError if only checks are asked for that need what is not there: a launch, unless there is one, or a target.
     """
     asked = chosen(options.checks)
@@ -98,7 +123,11 @@ def check_text(
             f"'{asked[0]}' looks at a launch" if asked else "no check is named", remedy="describe one with --args"
         )
     kernels = program.kernels if kernel is None else [program.kernel(kernel)]
-    return [options.static(program, each.name) for each in kernels]
+    return [options.static(program, each.name, _lds(each, dynamic_lds)) for each in kernels]
+
+
+def _lds(kernel: Kernel, dynamic: int | None) -> int | None:
+    return None if dynamic is None else kernel.metadata.group_segment_fixed_size + dynamic
 
 
 def check_launch(
@@ -110,7 +139,7 @@ def check_launch(
     """
     one = program.kernel(kernel)
     step("checking every path")
-    parts = [options.static(program, one.name)]
+    parts = [options.static(program, one.name, _lds(one, spec.lds_bytes or 0))]
     step("recording a launch")
     launch = {"grid": spec.grid or 1, "args": spec.fresh(), "threads": spec.threads, "lds_bytes": spec.lds_bytes}
     return together([*parts, *record(program, options, kernel=one.name, step=step, **launch)])
@@ -129,7 +158,8 @@ def record(
     UserError where the launch does not fit the kernel.
     """
     try:
-        execution = launch_asm(source, kernel=kernel, record=True, max_instructions=MAX_INSTRUCTIONS, **launch)
+        limits = {"max_instructions": MAX_INSTRUCTIONS, "recording_limit": options.recording_limit}
+        execution = launch_asm(source, kernel=kernel, record=True, **limits, **launch)
     except (Deadlock, Unsupported, Incomplete) as error:
         program = source if isinstance(source, Program) else source.program
         return [failed(program, program.kernel(kernel), error)]
@@ -154,8 +184,7 @@ def check_script(
             target,
             on_launch=watch.launched,
             on_failure=watch.failed,
-            record=True,
-            recorded_workgroups=RECORDED_WORKGROUPS,
+            options=options.run,
         )
     except SystemExit as exit:
         reason = f"{path} ended with status {exit.code}" if exit.code else ""
@@ -187,21 +216,21 @@ class Watch:
 
     def launched(self, name: str, execution: Execution) -> None:
         """Check one launch that was recorded; the first of a kernel brings the static checks."""
-        self._static(execution.program, execution.kernel)
+        self._static(execution.program, execution.kernel, execution.lds_bytes)
         self.step(f"checking a launch of {name}")
         self.parts.append(check_execution(execution, self.options.checks))
 
     def failed(self, launch: Launch, error: AntiphaseError) -> None:
         """Note a launch that the machine could not finish."""
         kernel = launch.program.kernel(launch.kernel)
-        self._static(launch.program, kernel)
+        self._static(launch.program, kernel, launch.lds_bytes)
         self.parts.append(failed(launch.program, kernel, error))
 
-    def _static(self, program: Program, kernel: Kernel) -> None:
+    def _static(self, program: Program, kernel: Kernel, lds_bytes: int) -> None:
         if (id(program), kernel.name) not in self._seen:
             self._seen.add((id(program), kernel.name))
             self.step(f"checking every path of {kernel.name}")
-            self.parts.append(self.options.static(program, kernel.name))
+            self.parts.append(self.options.static(program, kernel.name, lds_bytes))
 
 
 def failed(program: Program, kernel: Kernel, error: AntiphaseError) -> CheckedKernel:

@@ -14,7 +14,7 @@ from antiphase._cli_arch import arch
 from antiphase._cli_checks import check, mutate
 from antiphase._cli_layout import layout
 from antiphase._cli_shared import json_option, silence_shutdown, target_option, write_json
-from antiphase.errors import AntiphaseError, UserError
+from antiphase.errors import AntiphaseError, Incomplete, UserError
 
 if TYPE_CHECKING:
     from antiphase.machine.fault_tally import FaultTally
@@ -175,6 +175,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return done.exit_code
     except UserError as error:
         return _complain("error", str(error))
+    except Incomplete as error:
+        return _complain("incomplete", str(error))
     except AntiphaseError as error:
         return _complain("unsupported", str(error))
     except click.exceptions.NoArgsIsHelpError as error:

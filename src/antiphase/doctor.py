@@ -27,6 +27,7 @@ _REQUIRED_PACKAGES = {
     "msgspec": (0, 19),
     "numpy": (1, 26),
     "pyelftools": (0, 31),
+    "pyyaml": (6, 0),
     "rich": (13, 7),
 }
 _TRITON = (3, 9, 0)

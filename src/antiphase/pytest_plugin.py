@@ -11,8 +11,9 @@ def test_triton_kernel():                                              # every l
 
 from __future__ import annotations
 
+import contextlib
 import io
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from antiphase.checks import Suppressed
 
 _MARKER = (
-    "antiphase_check(target, only=None, to=None, waves_per_simd=None, suppress=None): run the test's Triton kernels "
-    "on the CPU as that GPU target would, and fail it on findings of antiphase check."
+    "antiphase_check(target, only=None, to=None, waves_per_simd=None, suppress=None, recording_limit=None): run the "
+    "test's Triton kernels on the CPU as that GPU target would, and fail it on findings of antiphase check."
 )
+
+_SETTINGS = ("target", "only", "to", "waves_per_simd", "suppress", "recording_limit")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -40,9 +43,22 @@ def antiphase_check() -> Callable[..., Suppressed]:
     def check(source: Any, **options: Any) -> Suppressed:
         from antiphase.checking import check
 
-        return _judged(check(source, **options))
+        with _in_one_line():
+            result = check(source, **options)
+        return _judged(result)
 
     return check
+
+
+@contextlib.contextmanager
+def _in_one_line() -> Iterator[None]:
+    """What a user can mend fails the test without a traceback through antiphase."""
+    from antiphase.errors import UserError
+
+    try:
+        yield
+    except UserError as error:
+        raise pytest.fail.Exception(f"antiphase_check: {error}", pytrace=False) from None
 
 
 def _judged(result: Suppressed) -> Suppressed:
@@ -57,24 +73,35 @@ def _judged(result: Suppressed) -> Suppressed:
     return result
 
 
+def _settings(marker: pytest.Mark) -> dict[str, Any]:
+    from antiphase.errors import UserError
+
+    settings = {**dict(zip(_SETTINGS, marker.args, strict=False)), **marker.kwargs}
+    if unknown := [name for name in settings if name not in _SETTINGS]:
+        raise UserError(f"the marker takes no '{unknown[0]}'", remedy=f"choose from: {', '.join(_SETTINGS)}")
+    return settings
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """A marked test runs with antiphase as Triton's device; its launches are judged when it has ended."""
     marker = item.get_closest_marker("antiphase_check")
     if marker is None:
         return (yield)
-    from antiphase.checking import RECORDED_WORKGROUPS, Options, Watch
+    from antiphase.checking import Options, Watch
     from antiphase.checks import load_suppressions, suppress, together
-    from antiphase.frontends import RunOptions, triton_on_cpu
+    from antiphase.frontends import triton_on_cpu
 
-    names = ("target", "only", "to", "waves_per_simd", "suppress")
-    settings: dict[str, Any] = {**dict(zip(names, marker.args, strict=False)), **marker.kwargs}
-    file, target = settings.pop("suppress", None), settings.pop("target", "gfx942")
-    watch = Watch(Options(settings.pop("only", None), **settings))
-    with triton_on_cpu(target, RunOptions(record=True, recorded_workgroups=RECORDED_WORKGROUPS)) as session:
+    with contextlib.ExitStack() as stack:
+        with _in_one_line():
+            settings = _settings(marker)
+            file, target = settings.pop("suppress", None), settings.pop("target", "gfx942")
+            allowed = load_suppressions(file) if file is not None else []
+            watch = Watch(Options(settings.pop("only", None), **settings))
+            session = stack.enter_context(triton_on_cpu(target, watch.options.run))
         session.on_launch, session.on_failure = watch.launched, watch.failed
         outcome = yield
     if not watch.parts:
         pytest.fail("antiphase_check: the test launched no Triton kernel", pytrace=False)
-    _judged(suppress(together(watch.parts), load_suppressions(file) if file is not None else []))
+    _judged(suppress(together(watch.parts), allowed))
     return outcome

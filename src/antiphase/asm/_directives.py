@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 _SYMBOLS = (
-    ".globl .global .weak .hidden .protected .internal .local .type .size .set .equ .equiv .ident .addrsig .addrsig_sym"
+    ".globl .global .weak .hidden .protected .internal .local .type .size .set .equ .equiv .ident .addrsig "
+    ".addrsig_sym .no_dead_strip"
 )
 _ALIGNMENT = ".p2align .p2alignl .p2alignw .align .balign .balignl .balignw"
 _DATA = (
@@ -21,6 +22,13 @@ _AMDGPU = (
     ".amdgcn_target .amdhsa_code_object_version .amdhsa_kernel .end_amdhsa_kernel .amdgpu_metadata "
     ".end_amdgpu_metadata .amdgpu_lds"
 )
+
+_EXPANDED = (
+    ".macro .endm .endmacro .exitm .purgem .altmacro .noaltmacro .rept .rep .irp .irpc .endr .if .ifdef .ifndef .ifeq "
+    ".ifne .ifgt .ifge .iflt .ifle .ifb .ifnb .ifc .ifnc .ifeqs .ifnes .else .elseif .endif .include"
+)
+EXPANDED = frozenset(_EXPANDED.split())
+"""What an assembler carries out while it reads: macros, repetition, conditions."""
 
 DATA = frozenset(_DATA.split())
 KNOWN = DATA | frozenset(" ".join((_SYMBOLS, _ALIGNMENT, _SECTIONS, _DEBUG, _AMDGPU)).split())

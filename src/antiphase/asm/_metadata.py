@@ -1,7 +1,6 @@
-"""The `.amdgpu_metadata` block: a reader of the YAML subset LLVM prints, and the records made from it.
+"""The `.amdgpu_metadata` block, which is YAML, and the records made from it.
 
-Keys are those of AMDGPUUsage, "Code Object V5 Metadata". LLVM prints block maps and lists, plain or quoted
-scalars and empty flow collections; anything else is an error rather than a guess.
+Keys are those of AMDGPUUsage, "Code Object V5 Metadata"; others, such as those of Tensile, are left alone.
 """
 
 from __future__ import annotations
@@ -9,9 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+import yaml
+
+from antiphase import arch
 from antiphase.errors import UserError
+
+try:
+    from yaml import CSafeLoader as SafeLoader
+except ImportError:  # a build of PyYAML without libyaml
+    from yaml import SafeLoader
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +34,11 @@ class KernelArg:
 
 @dataclass(frozen=True, slots=True)
 class KernelMetadata:
-    """What the runtime is told: sizes in bytes, counts in registers (agpr_count None if absent)."""
+    """What the runtime is told: sizes in bytes, counts in registers (agpr_count None if absent).
+
+    stated: whether the file says so. If not, it is made from the descriptor, which tells neither the arguments nor the
+    largest workgroup (0).
+    """
 
     name: str
     symbol: str
@@ -42,92 +53,37 @@ class KernelMetadata:
     sgpr_count: int
     vgpr_spill_count: int
     sgpr_spill_count: int
+    uniform_work_group_size: int = 0
+    stated: bool = True
 
 
-_KEY = re.compile(r"""("[^"]*"|'[^']*'|[^\s:'"\-\[{][^:'"]*?):(?:\s+(.*))?""")
-_INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)")
+class _Loader(SafeLoader):  # pyright: ignore[reportGeneralTypeIssues]
+    """Safe YAML with the scalars of YAML 1.2: integers, `true`, `false` and null; 1.1 reads the name `on` as a bool."""
+
+    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
 
 
-class _Yaml:
-    """Recursive descent over (line number, indent, text) rows."""
+_TAG = "tag:yaml.org,2002:"
+_Loader.add_implicit_resolver(_TAG + "int", re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)$"), list("-0123456789"))
+_Loader.add_implicit_resolver(_TAG + "bool", re.compile(r"(?:true|false)$"), list("tf"))
+_Loader.add_implicit_resolver(_TAG + "null", re.compile(r"(?:null|~|)$"), ["n", "~", ""])
+_Loader.add_constructor(_TAG + "int", lambda _, node: int(node.value, 0 if "x" in node.value else 10))
 
-    def __init__(self, rows: Sequence[tuple[int, str]], file: str) -> None:
-        self._file, self._next = file, 0
-        texts = ((number, row.rstrip()) for number, row in rows)
-        self._rows = [
-            (number, len(text) - len(text.lstrip(" ")), text.lstrip(" "))
-            for number, text in texts
-            if text.strip() and text.strip() not in ("---", "...") and not text.lstrip().startswith("#")
-        ]
 
-    def _error(self, number: int, text: str) -> UserError:
-        return UserError(f"cannot read the metadata line '{text}'", file=self._file, line=number)
-
-    def document(self) -> Any:
-        value = self._block(0) if self._rows else {}
-        if self._next < len(self._rows):
-            number, _, text = self._rows[self._next]
-            raise self._error(number, text)
-        return value
-
-    def _block(self, least: int) -> Any:
-        """The map or list that starts at the next row; None where that row is indented less than `least`."""
-        if self._next == len(self._rows) or self._rows[self._next][1] < least:
-            return None
-        _, indent, text = self._rows[self._next]
-        return self._sequence(indent) if text.startswith("-") else self._mapping(indent)
-
-    def _here(self, indent: int) -> tuple[int, str] | None:
-        if self._next == len(self._rows) or self._rows[self._next][1] != indent:
-            return None
-        number, _, text = self._rows[self._next]
-        return number, text
-
-    def _sequence(self, indent: int) -> list[Any]:
-        items: list[Any] = []
-        while (row := self._here(indent)) and (row[1] == "-" or row[1].startswith("- ")):
-            number, text = row
-            rest = text[1:].lstrip(" ")
-            if not rest:
-                self._next += 1
-                items.append(self._block(indent + 1))
-            elif _KEY.fullmatch(rest) or rest.startswith("- "):
-                inner = indent + len(text) - len(rest)
-                self._rows[self._next] = (number, inner, rest)  # the item reads as a block of its own
-                items.append(self._block(inner))
-            else:
-                self._next += 1
-                items.append(self._scalar(rest, number))
-        return items
-
-    def _mapping(self, indent: int) -> dict[str, Any]:
-        items: dict[str, Any] = {}
-        while (row := self._here(indent)) and not row[1].startswith("- "):
-            number, text = row
-            match = _KEY.fullmatch(text)
-            if match is None:
-                raise self._error(number, text)
-            self._next += 1
-            key = match[1].strip("'\"")
-            if match[2]:
-                items[key] = self._scalar(match[2].strip(), number)
-            else:  # a list may stand at the indent of its key
-                after = self._here(indent)
-                items[key] = self._block(indent if after and after[1].startswith("-") else indent + 1)
-        return items
-
-    def _scalar(self, text: str, number: int) -> Any:
-        if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
-            return text[1:-1].replace("''", "'") if text[0] == "'" else text[1:-1].replace('\\"', '"')
-        if text in ("[]", "{}"):
-            return [] if text == "[]" else {}
-        if text in ("true", "false"):
-            return text == "true"
-        if _INTEGER.fullmatch(text):
-            return int(text, 0 if "x" in text else 10)
-        if text[0] in "'\"[{&*!|>%@`":
-            raise self._error(number, text)
-        return text
+def _document(rows: Sequence[tuple[int, str]], file: str, line: int) -> Any:
+    """What the rows hold. Of several documents only the first is looked at, as LLVM does."""
+    try:
+        return next(yaml.load_all("\n".join(text for _, text in rows), _Loader), {})
+    except yaml.MarkedYAMLError as error:
+        # the place of a key that lacks its colon is that of the key, not of what follows it
+        at_key = error.context is not None and "simple key" in error.context
+        mark = error.context_mark if at_key else error.problem_mark
+        number, text = rows[min(mark.line, len(rows) - 1)] if mark is not None and rows else (line, "")
+        raise UserError(
+            f"cannot read the metadata line '{text.strip()}': {error.problem}", file=file, line=number
+        ) from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise UserError(f"cannot read the metadata: {' '.join(str(error).split())}", file=file, line=line) from None
 
 
 def _field(record: Mapping[str, Any], key: str, kind: type, file: str, line: int, default: Any = ...) -> Any:
@@ -140,7 +96,7 @@ def _field(record: Mapping[str, Any], key: str, kind: type, file: str, line: int
 
 def read_metadata(rows: Sequence[tuple[int, str]], file: str, line: int) -> dict[str, KernelMetadata]:
     """Kernel name -> metadata, from the rows (line number, text) of a block starting at `line` of `file`."""
-    document = _Yaml(rows, file).document()
+    document = _document(rows, file, line)
     found: dict[str, KernelMetadata] = {}
     kernels = document.get("amdhsa.kernels") if isinstance(document, dict) else None
     for record in kernels or []:
@@ -149,6 +105,28 @@ def read_metadata(rows: Sequence[tuple[int, str]], file: str, line: int) -> dict
         kernel = _kernel(record, file, line)
         found[kernel.name] = kernel
     return found
+
+
+def derived(kernel: str, descriptor: Mapping[str, int], target: str) -> KernelMetadata:
+    """The metadata of a kernel whose file has none, from its `.amdhsa_` directives. UserError for an unknown target."""
+    registers = descriptor.get("next_free_vgpr", 0)
+    narrow = descriptor.get("wavefront_size32")
+    return KernelMetadata(
+        name=kernel,
+        symbol=f"{kernel}.kd",
+        args=(),
+        group_segment_fixed_size=descriptor.get("group_segment_fixed_size", 0),
+        private_segment_fixed_size=descriptor.get("private_segment_fixed_size", 0),
+        kernarg_segment_size=descriptor.get("kernarg_size", 0),
+        max_flat_workgroup_size=0,
+        wavefront_size=arch.target(target).default_wave_size if narrow is None else 32 if narrow else 64,
+        vgpr_count=registers,
+        agpr_count=max(0, registers - descriptor["accum_offset"]) if "accum_offset" in descriptor else None,
+        sgpr_count=descriptor.get("next_free_sgpr", 0),
+        vgpr_spill_count=0,
+        sgpr_spill_count=0,
+        stated=False,
+    )
 
 
 def _kernel(record: Mapping[str, Any], file: str, line: int) -> KernelMetadata:
@@ -172,6 +150,7 @@ def _kernel(record: Mapping[str, Any], file: str, line: int) -> KernelMetadata:
         sgpr_count=integer(".sgpr_count"),
         vgpr_spill_count=integer(".vgpr_spill_count", 0),
         sgpr_spill_count=integer(".sgpr_spill_count", 0),
+        uniform_work_group_size=integer(".uniform_work_group_size", 0),
     )
 
 

@@ -77,14 +77,27 @@ class Program:
 
     def text(self) -> str:
         """The file as text: instruction lines made from their fields, all other lines as they were."""
-        at: dict[int, list[str]] = {}
-        for kernel in self.kernels:
-            for instruction in kernel.instructions:
-                at.setdefault(instruction.line, []).append(f"\t{instruction.text()}")
+        at = self._instruction_lines()
         rows: list[str] = []
         for number, text in self.lines:
             rows += at.get(number, []) if text is None else [text]
         return "\n".join(rows) + "\n"
+
+    def _instruction_lines(self) -> dict[int, list[str]]:
+        at: dict[int, list[str]] = {}
+        for kernel in self.kernels:
+            for instruction in kernel.instructions:
+                at.setdefault(instruction.line, []).append(f"\t{instruction.text()}")
+        return at
+
+    def listing(self) -> str:
+        """The file as text with every line where it was: what the line numbers of instructions count in."""
+        at, rows = self._instruction_lines(), dict[int, list[str]]()
+        for number, text in self.lines:
+            rows.setdefault(number, []).extend(at.get(number, []) if text is None else [text])
+        # a marker that stood behind its instruction is kept in front of it
+        joined = {n: " ".join(sorted(row, key=lambda part: part.lstrip().startswith(";"))) for n, row in rows.items()}
+        return "\n".join(joined.get(number, "") for number in range(1, max(joined, default=0) + 1)) + "\n"
 
     def edit(self, changes: Mapping[int, Sequence[Instruction]], kernel: str | None = None) -> Program:
         """A new Program with instructions of one kernel replaced: index -> its successors (() deletes).

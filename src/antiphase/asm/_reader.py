@@ -7,6 +7,7 @@ from pathlib import Path
 
 from antiphase.asm._blocks import build_blocks
 from antiphase.asm._directives import COMMENT
+from antiphase.asm._metadata import derived
 from antiphase.asm._program import Kernel, Program
 from antiphase.asm._unit import Body, Unit
 from antiphase.errors import UserError
@@ -15,6 +16,10 @@ _LABEL = re.compile(r'\s*(?:"([^"]+)"|([A-Za-z_.$][\w.$@]*)):(?!:)')
 _ASSIGNMENT = re.compile(r"([A-Za-z_.$][\w.$]*)\s*=(?!=)")
 _MARKER = re.compile(r"(?:;|//)\s*antiphase:(.*)")
 _CUT_SHORT = "the file may be cut short"
+_DESCRIBE = (
+    "the file may be cut short; text written by hand needs '.amdhsa_kernel NAME', '.amdhsa_next_free_vgpr N', "
+    "'.amdhsa_next_free_sgpr N' and '.end_amdhsa_kernel', a line each, for every kernel"
+)
 
 
 class _Reader:
@@ -88,7 +93,7 @@ def _check_closed(unit: Unit) -> None:
         name, line = unit.open_descriptor
         raise unit.error(f"the descriptor of '{name}' is not closed", line, _CUT_SHORT)
     if not unit.descriptors:
-        raise UserError("no kernel: the file has no .amdhsa_kernel block", file=unit.name, remedy=_CUT_SHORT)
+        raise UserError("no kernel: the file has no .amdhsa_kernel block", file=unit.name, remedy=_DESCRIBE)
     if use := unit.undefined():
         name, instruction = use
         raise unit.error(
@@ -98,24 +103,32 @@ def _check_closed(unit: Unit) -> None:
         )
 
 
-def _kernel(body: Body, unit: Unit) -> Kernel:
+def _kernel(body: Body, unit: Unit, target: str) -> Kernel:
     if not any(one.mnemonic.startswith("s_endpgm") for one in body.instructions):
         raise UserError(f"kernel '{body.name}' has no s_endpgm", file=unit.name, remedy=_CUT_SHORT)
-    if body.name not in unit.metadata:
-        raise UserError(
-            f"kernel '{body.name}' has no entry in an .amdgpu_metadata block",
-            file=unit.name,
-            remedy=_CUT_SHORT,
-        )
+    descriptor = unit.descriptors[body.name]
     return Kernel(
         body.name,
         tuple(body.instructions),
         body.labels,
         build_blocks(body.instructions, body.labels, unit.name),
-        unit.descriptors[body.name],
-        unit.metadata[body.name],
+        descriptor,
+        unit.metadata[body.name] if unit.metadata else derived(body.name, descriptor, target),
         tuple(body.markers),
     )
+
+
+def _check_metadata(unit: Unit) -> None:
+    """Metadata may be missing as a whole, unless a compiler wrote the text: that puts it at the end."""
+    if not unit.metadata and unit.by_compiler:
+        raise UserError("no .amdgpu_metadata block", file=unit.name, remedy=_CUT_SHORT)
+    lacking = [name for name, body in unit.bodies.items() if body.is_kernel and name not in unit.metadata]
+    if unit.metadata and lacking:
+        raise UserError(
+            f"kernel '{lacking[0]}' has no entry in the .amdgpu_metadata block",
+            file=unit.name,
+            remedy=f"add one with '.name: {lacking[0]}', or leave out the block",
+        )
 
 
 def parse(text: str, name: str = "<string>", target: str | None = None) -> Program:
@@ -123,6 +136,7 @@ def parse(text: str, name: str = "<string>", target: str | None = None) -> Progr
 
     name: file name, for messages. target: processor, such as 'gfx942'; needed if .amdgcn_target is missing.
     UserError, with file, line and text: a line it cannot read, a file cut short, no kernel, another target.
+    A kernel without metadata gets what its descriptor tells, and `metadata.stated` is False.
     Functions that are not kernels are checked and kept as text; they are not in `Program.kernels`.
     """
     reader = _Reader(text, name)
@@ -136,8 +150,10 @@ def parse(text: str, name: str = "<string>", target: str | None = None) -> Progr
         raise UserError("no .amdgcn_target in the file", file=name, remedy="name the target, such as gfx942")
     if unit.target is not None and target not in (None, unit.target):
         raise UserError(f"the file is for {unit.target}, not for {target}", file=name)
-    kernels = tuple(_kernel(body, unit) for body in unit.bodies.values() if body.is_kernel)
-    return Program(name, unit.target or target or "", kernels, tuple(reader.lines))
+    _check_metadata(unit)
+    processor = unit.target or target or ""
+    kernels = tuple(_kernel(body, unit, processor) for body in unit.bodies.values() if body.is_kernel)
+    return Program(name, processor, kernels, tuple(reader.lines))
 
 
 def load(path: str | Path, target: str | None = None) -> Program:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from antiphase.asm._directives import DATA, is_code_section, is_known, read_file, read_target, strip_comment
+from antiphase.asm._directives import DATA, EXPANDED, is_code_section, is_known, read_file, read_target, strip_comment
 from antiphase.asm._instruction import Instruction, Loc, parse_instruction
 from antiphase.asm._metadata import KernelMetadata, read_metadata
 from antiphase.asm._operands import Label, parse_int
 from antiphase.errors import UserError
 
 _KERNELS = re.compile(r'^\s*\.amdhsa_kernel\s+"?([^\s";]+)', re.MULTILINE)
+_BY_COMPILER = re.compile(r"^\.Lfunc_end\d+:", re.MULTILINE)
+_EXPRESSION = re.compile(r"\b(?:[asv]|acc|ttmp)\[[^\]]*[A-Za-z_.$+*/-]")  # a register numbered by an expression
+_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 _FUNCTIONS = re.compile(r'^\s*\.type\s+"?([^\s",]+)"?\s*,\s*[@%]function', re.MULTILINE)
 
 
@@ -41,6 +44,7 @@ class Unit:
         # Both are looked up when a label is met, which can be long before a descriptor names it.
         self._kernels = frozenset(_KERNELS.findall(text))
         self._functions = self._kernels | frozenset(_FUNCTIONS.findall(text))
+        self.by_compiler = _BY_COMPILER.search(text) is not None
         self._body: Body | None = None
         self._sections: list[bool] = [True]  # whether each pushed section is code; the current one is last
         self._previous_section = True
@@ -48,11 +52,17 @@ class Unit:
         self._loc: Loc | None = None
         self._labels: set[str] = set()
         self._externals: set[str] = set()
+        self._constants: set[str] = set()
         self._values: dict[str, int] = {}
         self._uses: list[tuple[str, Instruction]] = []
 
     def error(self, what: str, line: int, remedy: str | None = None) -> UserError:
         return UserError(what, file=self.name, line=line, remedy=remedy)
+
+    def _expand(self) -> str:
+        """The remedy for what only an assembler can read."""
+        command = f"llvm-mc -triple=amdgcn-amd-amdhsa -mcpu={self.target or 'TARGET'} {self.name}"
+        return f"let LLVM's assembler expand it and pass the result: {command} -o expanded.s (or -filetype=obj -o k.o)"
 
     def marker(self, text: str, trails: bool) -> None:
         """A stage marker before the next instruction; trails: before the one just added instead."""
@@ -61,7 +71,7 @@ class Unit:
 
     def define(self, symbol: str, value: str) -> None:
         """A symbol set to an expression; its value is kept if that is a number."""
-        self._externals.add(symbol)
+        self._constants.add(symbol)
         try:
             self._values[symbol] = parse_int(value.strip())
         except ValueError:
@@ -83,10 +93,14 @@ class Unit:
 
     def instruction(self, line: int, text: str) -> bool:
         """Adds an instruction; true if it belongs to a kernel."""
+        if self._constants and not self._constants.isdisjoint(names := _NAME.findall(text)):
+            constant = next(name for name in names if name in self._constants)
+            raise self.error(f"'{constant}' is a number for an assembler to fill in", line, self._expand())
         try:
             instruction = parse_instruction(text, line, self._loc)
         except ValueError as problem:
-            raise self.error(f"{problem} in '{text}'", line) from None
+            remedy = self._expand() if _EXPRESSION.search(text) else None
+            raise self.error(f"{problem} in '{text}'", line, remedy) from None
         body = self._body
         if body is None or not self._sections[-1]:
             raise self.error(
@@ -104,7 +118,7 @@ class Unit:
 
     def undefined(self) -> tuple[str, Instruction] | None:
         """The first bare name used as an operand that the file neither defines nor declares."""
-        known = self._labels | self._externals
+        known = self._labels | self._externals | self._constants
         return next((use for use in self._uses if use[0] not in known), None)
 
     def directive(self, line: int, text: str) -> None:
@@ -112,6 +126,8 @@ class Unit:
         arguments = strip_comment(rest[0]) if rest else ""
         if self.open_descriptor is not None and name.startswith(".amdhsa_"):
             self._descriptor_value(line, name, arguments)
+        elif name in EXPANDED:
+            raise self.error(f"'{name}' is for an assembler to carry out", line, self._expand())
         elif not is_known(name):
             raise self.error(f"unknown directive '{name}' in '{text.rstrip()}'", line)
         elif name in DATA:

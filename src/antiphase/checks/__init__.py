@@ -1,5 +1,6 @@
 """Checks: functions from a program or a recording to findings. They decide; report words what they found."""
 
+from antiphase.checks._causes import Cause, causes
 from antiphase.checks._finding import Checked, Finding, Fix, Severity, Site, Verdict
 from antiphase.checks._run import (
     CHECKS,
@@ -20,6 +21,7 @@ from antiphase.checks.wait import check_waits
 __all__ = [
     "CHECKS",
     "STATIC_CHECKS",
+    "Cause",
     "Checked",
     "CheckedKernel",
     "Finding",
@@ -31,6 +33,7 @@ __all__ = [
     "Suppression",
     "UselessProofs",
     "Verdict",
+    "causes",
     "check_execution",
     "check_program",
     "check_waits",

@@ -27,6 +27,8 @@ def _fault(group: FaultGroup, execution: Execution) -> Finding:
         "address": fault.address, "bytes": fault.size, "workgroup": fault.workgroup, "wave": fault.wave,
         "lane": fault.lane,
     }  # fmt: skip
+    if fault.kind == "lds":
+        facts["lds"] = execution.lds_bytes
     if group.nearest is not None:
         nearest = group.nearest
         facts |= {"nearest": nearest.name, "nearest_at": nearest.address, "nearest_size": nearest.size}

@@ -15,16 +15,18 @@ from antiphase.isa import Matrix, Memory, Record, find
 _AGPR_MOVES = ("v_accvgpr_read", "v_accvgpr_write", "v_accvgpr_mov")
 
 
-def check_resources(program: Program, kernel: Kernel, waves_per_simd: int | None = None) -> list[Finding]:
+def check_resources(
+    program: Program, kernel: Kernel, waves_per_simd: int | None = None, lds_bytes: int | None = None
+) -> list[Finding]:
     """Findings about one kernel's registers and LDS.
 
-    waves_per_simd: resident waves the author counts on (`amdgpu-waves-per-eu`); None for no such wish. LDS is what the
-    text declares: dynamic LDS, as Triton's, is not in it.
+    waves_per_simd: resident waves the author counts on (`amdgpu-waves-per-eu`); None for no such wish.
+    lds_bytes: what a workgroup has in a launch; None where that is not known: then what the text declares counts.
     """
     records = [find(i.mnemonic, program.target) for i in kernel.instructions]
     found = [f for loop in loops(kernel) for f in _in_loop(kernel, records, loop)]
     found += _spills(kernel, records, bool(found))
-    return found + _occupancy(program, kernel, waves_per_simd)
+    return found + _occupancy(program, kernel, waves_per_simd, lds_bytes)
 
 
 def _in_loop(kernel: Kernel, records: list[Record | None], loop: Loop) -> list[Finding]:
@@ -65,18 +67,19 @@ def _spills(kernel: Kernel, records: list[Record | None], in_loop: bool) -> list
     return [Finding("resources", "spills", "info", (Site(first, "scratch"),), facts)]
 
 
-def _occupancy(program: Program, kernel: Kernel, wanted: int | None) -> list[Finding]:
+def _occupancy(program: Program, kernel: Kernel, wanted: int | None, launched: int | None) -> list[Finding]:
     target, metadata = arch.target(program.target), kernel.metadata
     agprs = metadata.agpr_count or 0
     # With AGPRs, LLVM's .vgpr_count is of both kinds together (AMDGPUAsmPrinter.cpp, getTotalNumVGPRs).
     vgprs = metadata.vgpr_count - agprs
     waves = -(-(metadata.max_flat_workgroup_size or 1) // metadata.wavefront_size)
-    lds = metadata.group_segment_fixed_size
+    lds = metadata.group_segment_fixed_size if launched is None else launched
     real = target.waves_per_simd(vgprs, agprs, lds, waves)
     facts = {
         "waves": real, "wanted": wanted, "vgprs": vgprs, "agprs": agprs, "lds": lds, "waves_per_workgroup": waves,
         "by_registers": target.waves_per_simd(vgprs, agprs, 0, 1), "by_lds": target.waves_per_simd(0, 0, lds, waves),
-        "most": target.max_waves_per_simd,
+        "most": target.max_waves_per_simd, "workgroup_stated": metadata.stated,
+        "launched": launched is not None,
     }  # fmt: skip
     site = (Site(0, "kernel"),)
     if real == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -12,7 +13,7 @@ from antiphase.checks._finding import Checked, Finding, Verdict
 from antiphase.checks._first_uses import first_uses
 from antiphase.errors import Unsupported, UserError
 from antiphase.isa import find
-from antiphase.machine import Execution
+from antiphase.machine import Execution, Recording, free_memory
 
 # Check: the module that has it, and its function there. Imported when run: a static check needs none of the others.
 _STATIC = {
@@ -39,6 +40,11 @@ CHECKS = tuple(dict.fromkeys((*_STATIC, *_DYNAMIC)))
 
 _OF_MEMORY = ("init", "mem", "useless")
 """Dynamic checks that look at the launch's allocations too."""
+_OF_ORDER = ("race", "stage", "init", "useless")
+"""Dynamic checks that put a workgroup's accesses in order, all at once."""
+_ACCESS_BYTES = 110
+"""Memory that those take for an access of one lane, as measured."""
+_OF_WAITING = ("wait", "race", "stage", "sync")
 _INDIRECT = ("s_setpc_", "s_swappc_", "s_call_")
 
 
@@ -47,6 +53,7 @@ class CheckedKernel:
     """What was found in one kernel. ran: names of the checks that ran.
 
     launches: launches that were checked; workgroups: how many of theirs were recorded, and how many there were.
+    held_back: findings of `useless` that are not told, because an error may need what they call needless.
     """
 
     program: Program
@@ -55,6 +62,13 @@ class CheckedKernel:
     ran: tuple[str, ...]
     launches: int = 0
     workgroups: tuple[int, int] = (0, 0)
+    held_back: tuple[Finding, ...] = ()
+
+    @property
+    def disordered(self) -> tuple[str, ...]:
+        """The checks with errors that a wait or a barrier mends, maybe one that `useless` finds needless."""
+        found = {f.check for f in self.checked.findings if f.severity == "error"}
+        return tuple(name for name in _OF_WAITING if name in found)
 
 
 def chosen(names: Iterable[str] | None) -> tuple[str, ...]:
@@ -72,15 +86,20 @@ def check_program(
     kernel: str | None = None,
     to: str | None = None,
     waves_per_simd: int | None = None,
+    lds_bytes: int | None = None,
 ) -> CheckedKernel:
     """Run the static checks on one kernel, on every path, with no input.
 
     checks: names, None for all. kernel: which, where there are several. to: the target of `port`, which runs only with
-    one. waves_per_simd: resident waves that `resources` is to hold the kernel to.
+    one. waves_per_simd: resident waves that `resources` is to hold the kernel to. lds_bytes: what
+    a workgroup has in the launch that `resources` is to look at, None where that is not known.
     UserError for an unknown check, kernel or target.
     """
     chosen_kernel = program.kernel(kernel)
-    options: dict[str, dict[str, Any]] = {"port": {"to": to}, "resources": {"waves_per_simd": waves_per_simd}}
+    options: dict[str, dict[str, Any]] = {
+        "port": {"to": to},
+        "resources": {"waves_per_simd": waves_per_simd, "lds_bytes": lds_bytes},
+    }
     names = [name for name in chosen(checks) if name in _STATIC and (name != "port" or to is not None)]
     part = CheckedKernel(program, chosen_kernel, Checked((), tuple(_unjudged(program, chosen_kernel))), ())
     for name, check in _functions(names, _STATIC):
@@ -105,9 +124,30 @@ def check_execution(execution: Execution, checks: Collection[str] | None = None)
     x, y, z = recording.grid
     recorded = len({trace.workgroup for trace in recording.waves}), x * y * z
     part = CheckedKernel(execution.program, execution.kernel, Checked(()), (), 1, recorded)
-    for name, check in _functions([n for n in chosen(checks) if n in _DYNAMIC], _DYNAMIC):
-        part = _with(part, name, check(execution if name in _OF_MEMORY else recording))
+    names = [name for name in chosen(checks) if name in _DYNAMIC]
+    if too_large := _too_large(recording):
+        ordering = [name for name in names if name in _OF_ORDER]
+        reasons = tuple(f"{name}: {too_large}" for name in ordering)
+        part = replace(part, checked=Checked((), reasons))
+        names = [name for name in names if name not in ordering]
+    for name, check in _functions(names, _DYNAMIC):
+        try:
+            found = check(execution if name in _OF_MEMORY else recording)
+        except MemoryError:
+            found = Checked((), (f"{name}: the recording takes more memory than there is",))
+        part = _with(part, name, found)
     return part
+
+
+def _too_large(recording: Recording) -> str:
+    """Why a recording cannot be put in order here; empty if it can."""
+    accesses: Counter[int] = Counter()
+    for trace in recording.waves:
+        accesses[recording.place(trace.workgroup)[0]] += len(trace.memory()) * recording.lanes
+    most = max(accesses.values(), default=0)
+    if most * _ACCESS_BYTES <= free_memory():
+        return ""
+    return f"{most:,} accesses of one workgroup are more than the memory here holds in order; launch a smaller problem"
 
 
 def _with(part: CheckedKernel, name: str, found: Checked | Sequence[Finding]) -> CheckedKernel:
@@ -149,6 +189,15 @@ def _both(a: CheckedKernel, b: CheckedKernel) -> CheckedKernel:
         launches=a.launches + b.launches,
         workgroups=(a.workgroups[0] + b.workgroups[0], a.workgroups[1] + b.workgroups[1]),
     )
+
+
+def hold_back(part: CheckedKernel) -> CheckedKernel:
+    """The result without `useless` where other checks find an order missing: deleting more is no advice then."""
+    held = tuple(f for f in part.checked.findings if f.check == "useless")
+    if not held or not part.disordered:
+        return part
+    told = tuple(f for f in part.checked.findings if f.check != "useless")
+    return replace(part, checked=replace(part.checked, findings=told), held_back=held)
 
 
 def identity(finding: Finding) -> tuple[object, ...]:

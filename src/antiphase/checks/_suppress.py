@@ -1,7 +1,7 @@
 """Suppressions: findings an author has looked at and keeps, each with the reason.
 
-A file (TOML) of tables [[suppress]], or a comment on the Python or assembly line of one of the instructions:
-`# antiphase: allow wait -- reason`.
+A file (TOML) of tables [[suppress]], or a comment on the Python or assembly line of one of the instructions, or on a
+line of its own before it: `# antiphase: allow wait -- reason`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ from typing import Any, Literal
 
 from antiphase.asm import Instruction
 from antiphase.checks._finding import Finding, Verdict
-from antiphase.checks._run import CHECKS, CheckedKernel, verdict
+from antiphase.checks._run import CHECKS, CheckedKernel, hold_back, verdict
 from antiphase.errors import UserError
 
 _KEYS = ("check", "rule", "kernel", "instruction", "line", "reason")
 _COMMENT = re.compile(r"(?:#|//|;)\s*antiphase:\s*allow\s+([\w/, *]+?)\s*(?:--\s*(.*?)\s*)?$")
+
+_ALONE = re.compile(r"\s*(?:#|//|;)")
+_PASSED = re.compile(r"\s*(?:$|#|//|;|\.|[\w.$]+:\s*(?:;|//|$))")
+"""Lines that may stand between such a comment and its instruction: comments, directives, labels, empty ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,10 @@ def _entry(table: Any, file: str, number: int) -> Suppression:
 
 
 def suppress(parts: Sequence[CheckedKernel], suppressions: Iterable[Suppression] = ()) -> Suppressed:
-    """Take out what these suppressions and the comments in the kernels' sources allow."""
+    """Take out what these suppressions and the comments in the kernels' sources allow.
+
+    What `useless` finds is held back from a kernel that is left with errors about order.
+    """
     _lines.cache_clear()  # sources may have changed since the last time
     allowed, unreasoned = _comments(parts)
     everything = [*suppressions, *allowed]
@@ -120,7 +127,7 @@ def suppress(parts: Sequence[CheckedKernel], suppressions: Iterable[Suppression]
                 continue
             used.add(by)
             result.left_out.append((part, finding, by))
-        result.kept.append(replace(part, checked=replace(part.checked, findings=tuple(kept))))
+        result.kept.append(hold_back(replace(part, checked=replace(part.checked, findings=tuple(kept)))))
     ran = {name for part in parts for name in part.ran}
     result.unused.extend(s for s in everything if s not in used and (s.check == "*" or s.check in ran))
     return result
@@ -135,22 +142,43 @@ def _places(program: str, instruction: Instruction) -> Iterator[str]:
         yield f"{Path(file).name}:{line}"
 
 
-def _comments(parts: Iterable[CheckedKernel]) -> tuple[list[Suppression], list[str]]:
-    """Allowances written on source lines that some instruction comes from; and those that give no reason."""
+def _comments(parts: Sequence[CheckedKernel]) -> tuple[list[Suppression], list[str]]:
+    """Allowances written at source lines that some instruction comes from; and those that give no reason.
+
+    In an assembly file also those at no instruction: they match nothing.
+    """
+    at = {place for part in parts for place in _lines_of(part)}
+    found = {(file, comment): line for file, line in sorted(at) for comment in _comments_at(file, line)}
+    for file in {part.program.name for part in parts}:
+        for comment, text in enumerate(_lines(file), 1):
+            if _ALONE.match(text) and _COMMENT.search(text):
+                found.setdefault((file, comment), comment)
     allowed: dict[Suppression, None] = {}
     unreasoned: dict[str, None] = {}
-    for file, line in sorted({place for part in parts for place in _lines_of(part)}):
-        match = _COMMENT.search(source_line(file, line) or "")
+    for (file, comment), line in found.items():
+        match = _COMMENT.search(source_line(file, comment) or "")
+        where = f"{file}:{comment}"
         if match is None:
             continue
-        where = f"{file}:{line}"
         if not match[2]:
             unreasoned[where] = None
             continue
         for name in match[1].split(","):
             check, _, rule = name.strip().partition("/")
-            allowed[Suppression(check, match[2], where, "comment", rule=rule or "*", line=escape(where))] = None
+            place = escape(f"{file}:{line}")
+            allowed[Suppression(check, match[2], where, "comment", rule=rule or "*", line=place)] = None
     return list(allowed), list(unreasoned)
+
+
+def _comments_at(file: str, line: int) -> Iterator[int]:
+    """The lines that may hold a comment about a line: itself, and comments on lines of their own right before it."""
+    yield line
+    for above in range(line - 1, 0, -1):
+        text = source_line(file, above) or ""
+        if not _PASSED.match(text):
+            return
+        if _ALONE.match(text):
+            yield above
 
 
 def _lines_of(part: CheckedKernel) -> set[tuple[str, int]]:

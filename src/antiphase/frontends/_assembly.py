@@ -39,6 +39,7 @@ def launch_asm(
     cluster: Sequence[int] = (1, 1, 1),
     workers: int | None = None,
     max_instructions: int | None = None,
+    recording_limit: int | None = None,
     progress: Any = None,
 ) -> Execution:
     """Run one kernel on arrays in place and return what the machine reports.
@@ -53,7 +54,7 @@ def launch_asm(
     threads: work-items of a workgroup; by default those of the compiled kernel, or .max_flat_workgroup_size.
     lds_bytes: dynamic LDS of a workgroup, on top of what the text declares; Triton's text declares none.
     kernel: which kernel of the text, where it has several.
-    record, cluster, workers, max_instructions, progress: as for `antiphase.machine.run`.
+    record, cluster, workers, max_instructions, recording_limit, progress: as for `antiphase.machine.run`.
     Raises UserError when the arguments do not fit the kernel.
     """
     program, signature = _program(source)
@@ -76,7 +77,9 @@ def launch_asm(
         buffers=buffers,
         cluster=tuple(cluster),  # type: ignore[arg-type]
     )
-    options = RunOptions(record, workers=workers, max_instructions=max_instructions, progress=progress)
+    options = RunOptions(
+        record, workers=workers, max_instructions=max_instructions, recording_limit=recording_limit, progress=progress
+    )
     return _launch.execute(launch, options)
 
 
@@ -114,6 +117,12 @@ def _grid(grid: int | Sequence[int]) -> Grid:
 
 
 def _threads(kernel: Kernel, threads: int | None, source: object, where: str) -> int:
+    if threads is None and not kernel.metadata.stated:
+        raise UserError(
+            f"kernel {kernel.name} has no .amdgpu_metadata, which says how large a workgroup is",
+            file=where,
+            remedy="name the work-items (--threads N)",
+        )
     if threads is None:
         return source.threads_per_workgroup if isinstance(source, Compiled) else kernel.metadata.max_flat_workgroup_size
     limit = min(kernel.metadata.max_flat_workgroup_size or MAX_WORKGROUP, MAX_WORKGROUP)
@@ -130,16 +139,15 @@ def _pack(
     kernel: Kernel, args: Sequence[Any], signature: Mapping[str, str] | None, where: str
 ) -> tuple[list[bytes], list[Buffer]]:
     wanted = _launch.explicit_args(kernel)
-    optional = _trailing_scratch(wanted)
-    if len(args) not in (len(wanted), len(wanted) - optional):
-        count = f"{len(wanted) - optional}" + (
-            f" (or {len(wanted)} with Triton's scratch pointers)" if optional else ""
-        )
+    if args and not kernel.metadata.stated:
         raise UserError(
-            f"kernel {kernel.name} takes {count} arguments, {len(args)} given",
+            f"kernel {kernel.name} has no .amdgpu_metadata, which says what arguments it takes",
             file=where,
-            remedy="; ".join(_describe(*each) for each in enumerate(wanted[: len(wanted) - optional])) or None,
+            remedy="add the block, with .offset, .size and .value_kind of each under .args",
         )
+    optional = _trailing_scratch(kernel, wanted)
+    if len(args) not in (len(wanted), len(wanted) - optional):
+        raise _wrong_count(kernel, wanted, optional, len(args), where)
     types = [t for t in (signature or {}).values() if isinstance(t, str) and t != "constexpr"]
     values: list[bytes] = []
     buffers: list[Buffer] = []
@@ -156,10 +164,24 @@ def _pack(
     return values, buffers
 
 
-def _trailing_scratch(wanted: Sequence[KernelArg]) -> int:
-    """How many pointers Triton has appended: two unnamed ones that the source does not mention, or none."""
-    last = wanted[-2:]
-    return 2 if len(last) == 2 and all(a.name is None and a.value_kind == "global_buffer" for a in last) else 0
+def _wrong_count(kernel: Kernel, wanted: Sequence[KernelArg], optional: int, given: int, where: str) -> UserError:
+    needed = wanted[: len(wanted) - optional]
+    arguments = f"{len(needed)} argument{'' if len(needed) == 1 else 's'}"
+    scratch = f" (or {len(wanted)} with Triton's scratch pointers)" if optional else ""
+    return UserError(
+        f"kernel {kernel.name} takes {arguments}{scratch}, {given} given",
+        file=where,
+        remedy="; ".join(_describe(*each) for each in enumerate(needed)) or None,
+    )
+
+
+def _trailing_scratch(kernel: Kernel, wanted: Sequence[KernelArg]) -> int:
+    """How many pointers Triton has appended: two unnamed ones that the source does not mention, or none.
+
+    Triton says that its workgroups are uniform, and text by hand does not.
+    """
+    unnamed = all(arg.name is None and arg.value_kind == "global_buffer" for arg in wanted[-2:])
+    return 2 if kernel.metadata.uniform_work_group_size and len(wanted) > 2 and unnamed else 0
 
 
 def _describe(index: int, arg: KernelArg) -> str:

@@ -53,7 +53,7 @@ def buffer_of(value: Any, name: str) -> Buffer:
         return Buffer(value.data_ptr(), value.numel() * value.element_size(), name, True, value)
     raise UserError(
         f"argument {name}: {type(value).__name__} has an address and no size",
-        remedy="pass a NumPy array, an antiphase.frontends.Tensor or a torch CPU tensor",
+        remedy="pass a NumPy array, an antiphase.tensor or a torch CPU tensor",
     )
 
 

@@ -1,4 +1,4 @@
-"""Code objects (.hsaco, .co) to Programs: llvm-objdump disassembles, the rest is read from the ELF file."""
+"""Code objects (.hsaco, .co, .o) to Programs: llvm-objdump disassembles, the rest is read from the ELF file."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import yaml
 from elftools.common.exceptions import ELFError
+from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import NoteSection, SymbolTableSection
 
 from antiphase import asm
@@ -21,8 +24,16 @@ from antiphase.frontends._code_lines import source_lines
 
 # AMDGPUUsage, "Code Object V3 and Above Note Records"
 _NOTE_OWNER, _NOTE_TYPE = "AMDGPU", 32
+# AMDGPUUsage, "ELF Header": EM_AMDGPU, and EF_AMDGPU_MACH in the low byte of e_flags
+_MACHINE = "EM_AMDGPU"
+_TARGETS = {
+    0x4C: "gfx942", 0x4F: "gfx950", 0x41: "gfx1100", 0x46: "gfx1101", 0x47: "gfx1102", 0x44: "gfx1103",
+    0x43: "gfx1150", 0x4A: "gfx1151", 0x55: "gfx1152", 0x58: "gfx1153", 0x48: "gfx1200", 0x4E: "gfx1201",
+    0x49: "gfx1250",
+}  # fmt: skip
 # AMDGPUUsage, kernel descriptor: COMPUTE_PGM_RSRC2, whose USER_SGPR_COUNT llvm-objdump does not print
 _RSRC2 = 52
+_CONSTANTS = ".rodata"  # the section of the descriptors
 
 _HEADER = re.compile(r"^([0-9a-f]{8,}) <(.+)>:$")
 _INSTRUCTION = re.compile(r"^\t(.*?)\s*// ([0-9A-F]+):")
@@ -53,25 +64,58 @@ def load(path: str | Path, target: str | None = None) -> asm.Program:
 def disassemble(path: str | Path) -> str:
     """A code object as assembly text: its kernels with descriptors, metadata and source lines.
 
-    What comes after a function's size is padding and is left out.
+    What comes after a function's size is padding and is left out. UserError for one that is not linked and needs to
+    be, since some of its code has addresses in it.
     """
     name = str(path)
     try:
         with Path(path).open("rb") as file:
             elf = ELFFile(file)
+            target = _target(elf, name)
+            _check_linked(elf, name)
             metadata = _metadata(elf, name)
             symbols = dict(_symbols(elf))
             descriptors = _descriptors(elf, symbols, name)
             lines = source_lines(elf)
     except (ELFError, OSError, EOFError) as error:
         raise UserError(f"cannot read the code object: {error}", file=name) from None
-    rows = [f'.amdgcn_target "{metadata["amdhsa.target"]}"', ".text", *lines.files]
+    rows = [f'.amdgcn_target "amdgcn-amd-amdhsa--{target}"', ".text", *lines.files]
     listings = _listings(name, symbols)
     for kernel in descriptors:
         rows += _body(kernel, symbols[kernel], listings.get(kernel, ()), lines.at, name)
     for kernel, text in descriptors.items():
         rows += [f".amdhsa_kernel {kernel}", text.rstrip("\n"), ".end_amdhsa_kernel"]
-    return "\n".join([*rows, ".amdgpu_metadata", *_yaml(metadata, 0), ".end_amdgpu_metadata"]) + "\n"
+    if metadata:
+        rows += [".amdgpu_metadata", yaml.safe_dump(metadata, sort_keys=False).rstrip("\n"), ".end_amdgpu_metadata"]
+    return "\n".join(rows) + "\n"
+
+
+def _target(elf: ELFFile, name: str) -> str:
+    if elf["e_machine"] != _MACHINE:
+        raise UserError("not a code object for AMD GPUs", file=name)
+    machine = elf["e_flags"] & 0xFF
+    if machine not in _TARGETS:
+        raise UserError(
+            f"a code object for a target that antiphase does not know: EF_AMDGPU_MACH {machine:#x}",
+            file=name,
+            remedy="`antiphase arch list` has those it knows",
+        )
+    return _TARGETS[machine]
+
+
+def _check_linked(elf: ELFFile, name: str) -> None:
+    """Relocations of code are addresses that a linker has yet to write; those of descriptors are not looked at."""
+    if elf["e_type"] != "ET_REL":
+        return
+    for section in elf.iter_sections():
+        if isinstance(section, RelocationSection) and section.num_relocations():
+            flags = elf.get_section(section["sh_info"])["sh_flags"]
+            if flags & SH_FLAGS.SHF_EXECINSTR:
+                raise UserError(
+                    "an object file whose code has addresses still to be filled in",
+                    file=name,
+                    remedy=f"link it: ld.lld -shared {name} -o linked.co",
+                )
 
 
 def _metadata(elf: ELFFile, name: str) -> dict[str, Any]:
@@ -79,12 +123,8 @@ def _metadata(elf: ELFFile, name: str) -> dict[str, Any]:
         if isinstance(section, NoteSection):
             for note in section.iter_notes():
                 if note["n_name"] == _NOTE_OWNER and note["n_type"] in (_NOTE_TYPE, "NT_AMDGPU_METADATA"):
-                    found = _unpacked(note, name)
-                    if "amdhsa.target" in found:
-                        return found
-    raise UserError(
-        "no AMDGPU metadata in the file", file=name, remedy="pass a code object of version 4 or later, linked"
-    )
+                    return _unpacked(note, name)
+    return {}
 
 
 def _unpacked(note: Any, name: str) -> dict[str, Any]:
@@ -112,7 +152,7 @@ def _descriptors(elf: ELFFile, symbols: Mapping[str, _Symbol], name: str) -> dic
         place = (
             "-D",
             "-j",
-            ".rodata",
+            _CONSTANTS,
             f"--start-address={symbol.address}",
             f"--stop-address={symbol.address + 64}",
         )
@@ -128,7 +168,8 @@ def _descriptors(elf: ELFFile, symbols: Mapping[str, _Symbol], name: str) -> dic
 
 
 def _word(elf: ELFFile, address: int, name: str) -> int:
-    for offset in elf.address_offsets(address, 4):
+    unlinked = elf.get_section_by_name(_CONSTANTS) if elf["e_type"] == "ET_REL" else None
+    for offset in elf.address_offsets(address, 4) if unlinked is None else (unlinked["sh_offset"] + address,):
         elf.stream.seek(offset)
         return int.from_bytes(elf.stream.read(4), "little")
     raise UserError(f"nothing at address {address:#x} of the code object", file=name)
@@ -184,24 +225,3 @@ def _body(kernel: str, symbol: _Symbol, listing: Sequence[str], lines: Mapping[i
     if len(rows) == 2:
         raise UserError(f"llvm-objdump shows no instructions of '{kernel}'", file=name)
     return [*rows, f".Lfunc_end_{kernel}:", f"\t.size {kernel}, .Lfunc_end_{kernel}-{kernel}"]
-
-
-def _yaml(value: Any, indent: int) -> Iterator[str]:
-    """Metadata as LLVM prints it: maps and lists in blocks, scalars on the line of their key."""
-    space = " " * indent
-    entries = value.items() if isinstance(value, dict) else ((None, each) for each in value)
-    for key, each in entries:
-        head = f"{space}-" if key is None else f"{space}{key}:"
-        if isinstance(each, dict | list) and each:
-            yield head
-            yield from _yaml(each, indent + 2)
-        else:
-            yield f"{head} {_scalar(each)}"
-
-
-def _scalar(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    return "[]" if value == [] else "{}" if value == {} else str(value)

@@ -95,7 +95,7 @@ class AntiphaseDriver(DriverBase):
         except ImportError:
             raise UserError(
                 "the script asks for a torch device and torch is not installed",
-                remedy="pip install torch, or use antiphase.frontends.tensor(...)",
+                remedy="pip install torch, or use antiphase.tensor(...)",
             ) from None
         return torch.device("cpu")
 

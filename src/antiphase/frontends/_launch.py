@@ -26,6 +26,7 @@ class RunOptions:
     recorded_workgroups: only of the first so many, the others run in fast mode after them (None: of all).
     workers: threads (None: the machine's choice).
     max_instructions: wave-instructions after which the launch is cut short (None: no limit).
+    recording_limit: bytes that a launch may record (None: the machine's choice).
     progress: called by the machine as workgroups finish.
     """
 
@@ -33,6 +34,7 @@ class RunOptions:
     recorded_workgroups: int | None = None
     workers: int | None = None
     max_instructions: int | None = None
+    recording_limit: int | None = None
     progress: Callable[..., Any] | None = None
 
 
@@ -92,6 +94,7 @@ def _run(launch: Launch, memory: Memory, options: RunOptions, record: bool, work
         cluster=launch.cluster,
         workers=options.workers,
         max_instructions=options.max_instructions,
+        recording_limit=options.recording_limit,
         progress=options.progress,
     )
 

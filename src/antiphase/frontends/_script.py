@@ -7,7 +7,7 @@ import os
 import runpy
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from antiphase.errors import AntiphaseError, UserError
 from antiphase.frontends._compile import require_triton
@@ -28,7 +28,7 @@ def run_script(
     on_faults: Callable[[FaultTally], object] | None = None,
     on_launch: Callable[[str, Execution], None] | None = None,
     on_failure: Callable[[Launch, AntiphaseError], None] | None = None,
-    **options: Any,
+    options: RunOptions | None = None,
 ) -> int:
     """Run a Python file as `python path args` would, its Triton kernels compiled for `target`, on the CPU.
 
@@ -37,7 +37,7 @@ def run_script(
 
     on_faults: called when the script has ended, however it did, if a kernel touched memory it must not.
     on_launch, on_failure: called after every launch, as those of `Session`.
-    options: fields of `RunOptions`.
+    options: how its launches are run.
     Returns 0, or 1 if there were such faults.
     The script's exceptions pass through; SystemExit, too, unless it would hide faults.
     Raises UserError if there is no such file.
@@ -45,7 +45,7 @@ def run_script(
     script = os.fspath(path)
     if not os.path.isfile(script):
         raise UserError("no such script", file=script, remedy="give the path of a Python file")
-    with triton_on_cpu(target, RunOptions(**options)) as session, _as_main(script, args):
+    with triton_on_cpu(target, options) as session, _as_main(script, args):
         session.on_launch, session.on_failure = on_launch, on_failure
         try:
             runpy.run_path(script, run_name="__main__")
@@ -67,6 +67,7 @@ def triton_on_cpu(target: str, options: RunOptions | None = None) -> Iterator[Se
 
     from antiphase.frontends._blas import hipblas_by_torch
     from antiphase.frontends._driver import AntiphaseDriver, Session, time_one_run
+    from antiphase.frontends._numpy import numpy_arrays_as_arguments
     from antiphase.frontends._torch import cuda_on_cpu
 
     session = Session(options or RunOptions())
@@ -75,7 +76,7 @@ def triton_on_cpu(target: str, options: RunOptions | None = None) -> Iterator[Se
     driver.set_active(ours)
     triton.testing.do_bench = triton.testing.do_bench_cudagraph = time_one_run
     try:
-        with hipblas_by_torch(), cuda_on_cpu(ours.device_interface, session.exposed.add):
+        with hipblas_by_torch(), numpy_arrays_as_arguments(), cuda_on_cpu(ours.device_interface, session.exposed.add):
             yield session
     finally:
         triton.testing.do_bench, triton.testing.do_bench_cudagraph = benches

@@ -3,6 +3,7 @@
 from antiphase.machine._launch import Execution, run
 from antiphase.machine._operation import is_scoped, returns_old
 from antiphase.machine._refusal import refusal
+from antiphase.machine._room import free_memory
 from antiphase.machine._vgpr_banks import with_full_numbers
 from antiphase.machine._waits import waits
 from antiphase.machine.memory import Allocation, Fault, Memory
@@ -15,6 +16,7 @@ __all__ = [
     "Memory",
     "Recording",
     "WaveTrace",
+    "free_memory",
     "is_scoped",
     "refusal",
     "returns_old",

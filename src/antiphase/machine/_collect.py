@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from antiphase.machine import _layout as at
 from antiphase.machine import _pool
 from antiphase.machine._events import LAST_ROW_BYTES
+from antiphase.machine._room import Room
 from antiphase.machine.recording import EVENT_TYPE, WaveTrace
 
 _EVENTS, _ROWS = 4096, 1024
@@ -19,12 +20,12 @@ class Collector:
     """Event buffers of the waves one worker runs.
 
     states: waves x bytes, the waves' native state. need: events one block may write. sites: places in the code that
-    record addresses.
+    record addresses. room: counts what was taken.
     """
 
-    def __init__(self, states: NDArray[np.uint8], lanes: int, need: int, sites: int) -> None:
+    def __init__(self, states: NDArray[np.uint8], lanes: int, need: int, sites: int, room: Room) -> None:
         waves = len(states)
-        self._states = states
+        self._states, self._room = states, room
         n_events, n_rows = max(_EVENTS, need), max(_ROWS, 4 * need)
         self.buffers = (_pool.take(waves * n_events * EVENT_TYPE.itemsize), _pool.take(waves * n_rows * lanes * 4))
         self._events = self.buffers[0].view(EVENT_TYPE).reshape(waves, n_events)
@@ -41,15 +42,18 @@ class Collector:
             at.LAST_ROWS: self._last[wave].ctypes.data,
         }  # fmt: skip
 
-    def take(self, wave: int) -> None:
-        """Copy what a wave has written and give it its buffers back, empty."""
+    def take(self, wave: int) -> NDArray:
+        """Copy what a wave has written and give it its buffers back, empty. The events that were in them."""
         words = self._states[wave, : at.VGPRS].view(np.uint64)
         events, rows = self._events[wave], self._rows[wave]
         n_events = (int(words[at.EVENTS // 8]) - events.ctypes.data) // EVENT_TYPE.itemsize
         n_rows = (int(words[at.ROWS // 8]) - rows.ctypes.data) // (4 * rows.shape[1])
-        self._taken[wave].append((events[:n_events].copy(), rows[:n_rows].copy()))
+        taken = events[:n_events].copy(), rows[:n_rows].copy()
+        self._taken[wave].append(taken)
         words[at.EVENTS // 8], words[at.ROWS // 8] = events.ctypes.data, rows.ctypes.data
         self._last[wave] = 0
+        self._room.take(taken[0].nbytes + taken[1].nbytes)
+        return taken[0]
 
     def finish(self, places: Sequence[tuple[int, int]]) -> list[WaveTrace]:
         """The traces of waves that have ended, given the workgroup and number of each; the buffers are free again."""

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from antiphase import arch
 from antiphase.asm import Kernel, Program
-from antiphase.errors import UserError
+from antiphase.errors import Incomplete, UserError
 from antiphase.isa import generation
 from antiphase.machine import _faults, _native, _runtime
 from antiphase.machine._entry import dispatch_packet, layout_of
 from antiphase.machine._layout import Layout
+from antiphase.machine._room import Room, default_limit
 from antiphase.machine._translate import Translation, translate
 from antiphase.machine._worker import SLICE, Worker, aligned
 from antiphase.machine.memory import FAULT_TYPE, Fault, Memory, read_faults
@@ -42,6 +43,7 @@ class Execution:
 
     instructions: wave-instructions executed. counts: executions of each instruction of the kernel, by index.
     faults: accesses that had no effect, the first FAULTS_KEPT of fault_count. seconds: wall time without translation.
+    lds_bytes: LDS that each workgroup had.
     """
 
     program: Program
@@ -53,6 +55,7 @@ class Execution:
     fault_count: int
     recording: Recording | None
     seconds: float
+    lds_bytes: int
 
     def executed(self, prefix: str) -> int:
         """Wave-instructions whose mnemonic starts with `prefix`."""
@@ -120,6 +123,7 @@ def run(
     cluster: tuple[int, int, int] = (1, 1, 1),
     workers: int | None = None,
     max_instructions: int | None = None,
+    recording_limit: int | None = None,
     progress: Progress | None = None,
 ) -> Execution:
     """Run a kernel over a grid of workgroups and return when all have ended.
@@ -129,9 +133,10 @@ def run(
     workgroups: run only those from the first number to before the second, x fastest; None for all of the grid.
     cluster: workgroups in x, y, z that run together and share a barrier (gfx1250); `workgroups` then counts clusters.
     workers: host threads (None: one per core). max_instructions: wave-instructions in all, roughly.
+    recording_limit: bytes that may be recorded; by default a quarter of the memory that is free, and at most 2 GiB.
     progress: called with (workgroups done, workgroups in all).
     Raises UserError for arguments that do not fit, Unsupported if execution meets something not modelled, Incomplete
-    if the limit is reached, Deadlock if all waves of a workgroup wait for each other. Accesses outside memory's
+    if a limit is reached, Deadlock if all waves of a workgroup wait for each other. Accesses outside memory's
     allocations have no effect and are listed in faults.
     """
     target = arch.target(program.target)
@@ -143,7 +148,7 @@ def run(
     first, end = workgroups or (0, math.prod(grid) // math.prod(cluster))
     job = Job(
         program, chosen, layout, code, grid, threads_per_workgroup, lds_bytes, kernarg, memory, max_instructions,
-        progress, first, end, cluster,
+        progress, first, end, Room(default_limit() if recording_limit is None else recording_limit), cluster,
     )  # fmt: skip
     count = min(workers or len(os.sched_getaffinity(0)), job.total)
     started = time.perf_counter()
@@ -198,6 +203,7 @@ class Job:
     progress: Progress | None
     next_group: int
     end: int
+    room: Room
     cluster: tuple[int, int, int] = (1, 1, 1)
     lock: threading.Lock = field(default_factory=threading.Lock)
     stop: threading.Event = field(default_factory=threading.Event)
@@ -237,6 +243,11 @@ class Job:
         first = Worker(self, chunk, OPENING)
         if not self._work(lambda: first, pause=True):
             self._spread([lambda: first, *(lambda: Worker(self, chunk, SLICE) for _ in range(workers - 1))])
+        if isinstance(self.error, MemoryError):
+            recorded = f", {self.room.taken:,} bytes of it recorded" if self.layout.recording else ""
+            raise Incomplete(
+                f"{self.program.name}: the launch takes more memory than there is{recorded}"
+            ) from self.error
         if self.error is not None:
             raise self.error
         if self.progress:
@@ -298,4 +309,5 @@ class Job:
         return Execution(
             self.program, self.kernel, self.memory, int(counts.sum()), counts,
             read_faults(self.faults, min(fault_count, FAULTS_KEPT)), fault_count, recording, seconds,
+            self.lds_bytes,
         )  # fmt: skip

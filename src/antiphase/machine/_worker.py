@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from antiphase.asm import Kernel, Program
+from antiphase.asm import Block, Kernel, Program
 from antiphase.errors import Deadlock, Incomplete, Unsupported
 from antiphase.machine import _layout as at
 from antiphase.machine import _pool
@@ -16,6 +16,7 @@ from antiphase.machine import _schedule as worker_at
 from antiphase.machine._collect import Collector
 from antiphase.machine._entry import Entry, entry_state
 from antiphase.machine._translate import Translation
+from antiphase.machine.recording import BLOCK
 
 if TYPE_CHECKING:
     from antiphase.machine._launch import Job
@@ -55,7 +56,7 @@ class Worker:
         job = self.job
         if not job.layout.recording:
             return None
-        return Collector(self.states, job.layout.lanes, _most_events(job.kernel), job.code.translation.sites)
+        return Collector(self.states, job.layout.lanes, _most_events(job.kernel), job.code.translation.sites, job.room)
 
     def _template(self, entry: Entry, private: int) -> NDArray[np.uint8]:
         each = len(entry.template)
@@ -156,6 +157,8 @@ class Worker:
         traces = self.collector.finish(self._places(int(self.worker[worker_at.NEXT // 8]) - 1))
         with self.job.lock:
             self.job.traces += traces
+        if self.job.room.full:
+            raise Incomplete(self._too_much())
 
     def _places(self, cluster: int) -> list[tuple[int, int]]:
         """Workgroup, x fastest in the grid, and number of each wave of a cluster."""
@@ -180,13 +183,39 @@ class Worker:
             raise Deadlock(_stuck(job.program, job.kernel, job.code.translation, self.states))
         if status == at.STATUS_RECORD:
             assert self.collector is not None
-            self.collector.take(wave)
+            events = self.collector.take(wave)
+            if job.room.full:
+                raise Incomplete(self._too_much(events))
             return
         # EPOCH - BUDGET is the clock, which goes on where it was
         self.worker[worker_at.EPOCH // 8] += self._slice - self.worker[worker_at.BUDGET // 8]
         self.worker[worker_at.BUDGET // 8] = self._slice
         if job.limit is not None and job.executed() >= job.limit:
-            raise Incomplete(f"{job.program.name}: stopped at the limit of {job.limit} instructions")
+            last = job.kernel.instructions[self._busiest(self.counts).end - 1]
+            most = f"most of them in the loop of '{last.text()}' (line {last.line})"
+            raise Incomplete(f"{job.program.name}: stopped at the limit of {job.limit} instructions, {most}")
+
+    def _too_much(self, events: NDArray | None = None) -> str:
+        """Why recording ends here. events: the last ones of the wave that needed room, which show its loop."""
+        job = self.job
+        done = f"{len({t.workgroup for t in job.traces}):,} of {math.prod(job.grid):,} workgroups"
+        what = f"the recording is at its limit of {_size(job.room.limit)} with {done} in full"
+        more = "give more with --recording-limit (recording_limit= in Python)"
+        turns = np.zeros(1) if events is None else np.bincount(events["number"][events["kind"] == BLOCK])
+        if turns.max() < 2:
+            return f"{job.program.name}: {what}; launch fewer, or {more}"
+        block = self._busiest(turns)
+        last = job.kernel.instructions[block.end - 1]
+        went = f"the loop of '{last.text()}' went round {self.counts[block.index]:,} times"
+        return f"{job.program.name}:{last.line}: {what}, and {went}; if it ends, launch fewer, or {more}"
+
+    def _busiest(self, turns: NDArray) -> Block:
+        """The block run most often, by how often each was run: of those of one loop the last, which has its branch."""
+        return self.job.kernel.blocks[int(np.flatnonzero(turns >= turns.max() - 1)[-1])]
+
+
+def _size(bytes_: int) -> str:
+    return f"{bytes_ / (1 << 30):.3g} GiB" if bytes_ >= 1 << 30 else f"{bytes_ / (1 << 20):,.3g} MiB"
 
 
 def _most_events(kernel: Kernel) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from antiphase.asm import Kernel, Program, parse_instruction
 from antiphase.checks import CheckedKernel, Finding, UselessProofs, check_execution, check_program, chosen
+from antiphase.checks.useless import ENOUGH
 from antiphase.errors import AntiphaseError, Deadlock, Incomplete
 from antiphase.frontends import LaunchSpec, launch_asm
 from antiphase.machine import Execution, waits
@@ -17,14 +18,15 @@ from antiphase.mutate._mutants import Mutant, mutants
 
 Status = Literal["caught", "redundant", "survived", "unjudged"]
 Reason = Literal[
-    "no_rule", "runs_on", "no_launch", "not_reached", "failed", "complete", "stages_hold",
+    "no_rule", "runs_on", "no_launch", "not_reached", "failed", "complete", "stages_hold", "ordered",
     "few_passes", "cache", "published", "not_in_step", "incomplete", "gap", "result_differs",
 ]  # fmt: skip
 """Why, where no finding says it: 'no_rule' (no static rule asks for it), 'runs_on' (the mutant never ends), 'no_launch'
 (it may order what only a launch shows), 'not_reached' (the launch does not execute it), 'failed' (the mutant does not
 run), 'complete' (without it all is complete in time), 'stages_hold' (a barrier orders no bytes, and the stages of the
-mutant are right), 'few_passes', 'cache', 'published' and 'not_in_step' (`useless` does not judge it), 'incomplete' (a
-check could not judge the mutant), 'gap' (no check sees it) and 'result_differs' (a gap that shows in the result)."""
+mutant are right), 'ordered' (`race` follows atomics and caches, and has all in order without it), 'few_passes',
+'cache', 'published' and 'not_in_step' (`useless` does not judge it), 'incomplete' (a check could not judge the mutant),
+'gap' (no check sees it) and 'result_differs' (a gap that shows in the result)."""
 Step = Callable[[str], None]
 
 _ABOUT_REGISTERS, _ABOUT_ORDER = ("wait", "spacing"), ("race", "stage", "sync", "init", "mem")
@@ -68,16 +70,18 @@ def mutate(
     spec: LaunchSpec | None = None,
     kernel: str | None = None,
     checks: Collection[str] | None = None,
+    recording_limit: int | None = None,
     step: Step = lambda text: None,
 ) -> Outcome:
     """Judge every mutant of a kernel: by the static checks and, with a launch, by the dynamic ones.
 
     Without a launch, waits and barriers that order LDS or memory between waves are left unjudged where they survive.
+    recording_limit: bytes that a launch may record.
     UserError where the launch does not fit the kernel.
     """
     step("checking the kernel")
     names = chosen(checks)
-    judge = _Judge(program, program.kernel(kernel), spec, names)
+    judge = _Judge(program, program.kernel(kernel), spec, names, recording_limit)
     todo = list(mutants(program, kernel))
     judged = []
     for number, mutant in enumerate(todo, 1):
@@ -100,8 +104,10 @@ class _Launched:
 class _Judge:
     """Compares a mutant's findings with those of the kernel as it is."""
 
-    def __init__(self, program: Program, kernel: Kernel, spec: LaunchSpec | None, names: tuple[str, ...]) -> None:
-        self.program, self.kernel, self.names = program, kernel, names
+    def __init__(
+        self, program: Program, kernel: Kernel, spec: LaunchSpec | None, names: tuple[str, ...], room: int | None
+    ) -> None:
+        self.program, self.kernel, self.names, self.room = program, kernel, names, room
         self.known = self._static(program)
         self.limit: int | None = None
         self.launched = None if spec is None else self._launched(spec)
@@ -149,6 +155,10 @@ class _Judge:
             return Judged(mutant, "redundant", reason=reason)
         if results != known.results:
             return Judged(mutant, "survived", reason="result_differs")
+        if reason in ("cache", "published") and "race" in self.names and not checked.checked.incomplete:
+            if _turns(execution, mutant.instruction) < min(ENOUGH, _turns(known.execution, mutant.instruction)):
+                return Judged(mutant, "unjudged", reason="few_passes")
+            return Judged(mutant, "redundant", reason="ordered")
         if reason is not None:
             return Judged(mutant, "unjudged", reason=reason)
         if incomplete := checked.checked.incomplete:
@@ -159,12 +169,12 @@ class _Judge:
         """Why `useless` does not say that a mutant needs what it lacks; None if it does, or is not to be asked."""
         if proofs is None:
             return None
-        for instruction in mutant.changes:
-            if (why := proofs.open(instruction)) is not None:
-                return why
-        if mutant.kind == "wait":
-            return _WAITS[proofs.wait(mutant.instruction, self._counts(mutant.after))]
-        return None
+        reasons: list[Reason] = [why for instruction in mutant.changes if (why := proofs.open(instruction))]
+        why = reasons[0] if reasons else None
+        if mutant.kind != "wait" or why == "few_passes":
+            return why
+        by_counters = _WAITS[proofs.wait(mutant.instruction, self._counts(mutant.after))]
+        return why if why and by_counters == "complete" else by_counters
 
     def _named(self, names: Sequence[str]) -> list[str]:
         return [name for name in names if name in self.names]
@@ -179,7 +189,7 @@ class _Judge:
         values = spec.fresh()
         execution = launch_asm(
             program, grid=spec.grid or 1, args=values, threads=spec.threads, lds_bytes=spec.lds_bytes,
-            kernel=self.kernel.name, record=True, max_instructions=self.limit,
+            kernel=self.kernel.name, record=True, max_instructions=self.limit, recording_limit=self.room,
         )  # fmt: skip
         return execution, [value.tobytes() for value in values if isinstance(value, np.ndarray)]
 
@@ -201,6 +211,15 @@ class _Judge:
     def _counts(self, lines: Sequence[str]) -> dict[str, int]:
         """What waits ask for together."""
         return dict(c for line in lines for c in waits(parse_instruction(line), self.program.target))
+
+
+def _turns(execution: Execution, instruction: int) -> int:
+    """How often the wave that came by an instruction most often did; a mutant has the blocks of its kernel."""
+    recording = execution.recording
+    assert recording is not None
+    blocks = recording.program.kernel(recording.kernel).blocks
+    here = max(block.index for block in blocks if block.start <= instruction)
+    return max(int((trace.blocks() == here).sum()) for trace in recording.waves)
 
 
 def _keeps_offset(finding: Finding, mutant: Mutant) -> bool:

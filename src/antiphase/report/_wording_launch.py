@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from antiphase.report._words import CONFLICTS, Facts, Wording, times
+from antiphase.report._words import CONFLICTS, Facts, Wording, distance, times
 
 _ORDER = "AMDGPUUsage, memory model; LLVM AMDGPUExecutionSynchronization (barriers order execution, not memory)"
-_BARRIERS = "AMD CDNA 4 ISA 4.3; LLVM AMDGPUExecutionSynchronization"
+_MODEL = "LLVM AMDGPUUsage, memory model"
+_BARRIERS = (
+    "AMD RDNA 3 ISA 5.5; AMD RDNA 3.5 ISA 5.5; AMD RDNA 4 ISA 5.6; AMD CDNA 3 ISA 4.3; AMD CDNA 4 ISA 4.3; "
+    "AMD CDNA 5 ISA 5.6; LLVM AMDGPUExecutionSynchronization"
+)
 _BOUNDS = "an access outside every allocation reads or changes what belongs to something else, or faults"
 _SAFETY = (
     "Accesses of two waves are in order only if the first was complete, by its own counter, "
@@ -52,6 +56,19 @@ def _workgroups(f: Facts) -> str:
     return f"(2) {clash}: {_place(f)}, by {who} {first} and {second}"
 
 
+def _handed_over(what: str) -> Callable[[Facts], str]:
+    """A hand-over between workgroups; `what` is wrong with it."""
+    return lambda f: f"{what}: {_place(f)}, workgroups {f['workgroups'][0]} and {f['workgroups'][1]}"
+
+
+def _complete(what: str) -> Callable[[Facts], Iterable[str]]:
+    return lambda f: (f"{what} complete at {f['counter']}(0)",)
+
+
+def _by_caches(f: Facts) -> Iterable[str]:
+    yield f"missing: {', then '.join(f['caches'])}"
+
+
 def _uneven(f: Facts) -> str:
     few, many = (times(len(f[waves]), "wave") for waves in ("waves_with_fewest", "waves_with_most"))
     return f"unequal numbers of barriers in workgroup {f['workgroup']}: {f['most']} for {many}, {f['fewest']} for {few}"
@@ -83,14 +100,12 @@ def _signalled_again(f: Facts) -> str:
 def _where(f: Facts) -> Iterable[str]:
     x, y, z = f["workgroup"]
     yield f"first by workgroup {x},{y},{z}, wave {f['wave']}, lane {f['lane']}"
+    if "lds" in f:
+        given = f"the workgroup was given {times(f['lds'], 'byte')} of LDS"
+        yield given if f["lds"] else f"{given}: --lds-bytes (lds_bytes= in Python) adds to what the text declares"
     if "nearest" in f:
-        start, size = f["nearest_at"], f["nearest_size"]
-        past, before = f["address"] - (start + size), start - f["address"]
-        name = f"'{f['nearest']}' ({size:,} bytes)"
-        if past >= 0:
-            yield f"{past:,} bytes past the end of {name}" if past else f"just past the end of {name}"
-        else:
-            yield f"{before:,} bytes before the start of {name}" if before > 0 else f"in {name}"
+        place = distance(f["address"], f["nearest_at"], f["nearest_size"])
+        yield f"{place} '{f['nearest']}' ({f['nearest_size']:,} bytes)" if place else "near no allocation"
 
 
 def _outside(what: str) -> Wording:
@@ -125,6 +140,36 @@ RULES: dict[str, Wording] = {
         _workgroups,
         "Nothing but atomics gives order between workgroups of a launch; harmless only if all write the same value.",
         "AMDGPUUsage, memory model",
+    ),
+    "race/release_without_write_back": Wording(
+        _handed_over("what (1) wrote may still be in a cache when (2) hands it over"),
+        "Workgroups may have different L2 caches of a device, and a store that is not coherent over it stays in one.",
+        f"{_MODEL}, release at agent scope",
+        _by_caches,
+    ),
+    "race/release_before_completion": Wording(
+        _handed_over("what (1) wrote may be on its way out of a cache when (2) hands it over"),
+        "A write-back only begins when it is issued; what it writes is there when its counter says so.",
+        f"{_MODEL}, release at agent scope",
+        _complete("the write-back is"),
+    ),
+    "race/acquire_without_invalidate": Wording(
+        _handed_over("(1) may find in a cache what was there before (2) saw the other workgroup go on"),
+        "A load that is not coherent over the device may hit a line that was read before.",
+        f"{_MODEL}, acquire at agent scope",
+        _by_caches,
+    ),
+    "race/acquire_before_completion": Wording(
+        _handed_over("(1) may find what was there before, as caches are invalidated while (2) or a load is out"),
+        "What is outstanding at an invalidation may bring back what was there before.",
+        f"{_MODEL}, acquire at agent scope",
+        _complete("loads and atomics are"),
+    ),
+    "race/invalidation_outstanding": Wording(
+        _handed_over("(1) may come before the invalidation behind (2) is complete"),
+        "LLVM's compiler waits for the invalidation; its guide says that it keeps its place, and asks for no wait.",
+        "LLVM SIInsertWaitcnts, llvm#135340 and llvm#175865; AMDGPUUsage 22.1.8, acquire at agent scope, differs",
+        _complete("the invalidation is"),
     ),
     "sync/deadlock": Wording(
         lambda f: str(f["text"]),
@@ -203,7 +248,7 @@ RULES: dict[str, Wording] = {
     "mem/lanes_inactive": Wording(
         lambda f: f"a transposing load with some lanes inactive: EXEC is {f['address']:#x}",
         "Its result is undefined: lanes exchange what they have read.",
-        "AMD CDNA 4 ISA, 'Transpose loads'",
+        "AMD CDNA 4 ISA 11.4; AMD RDNA 4 ISA 11.6; AMD CDNA 5 ISA 10.9",
         lambda f: list(_where(f))[:1],
     ),
 }

@@ -8,7 +8,10 @@ from antiphase.checks import Finding
 from antiphase.report._words import Facts, Wording, counted, registers, times
 from antiphase.report.spacing import source_text
 
-_COUNTERS = "AMD CDNA 3 ISA 4.4; LLVM SIInsertWaitcnts.cpp, AMDGPUUsage memory model"
+_COUNTERS = (
+    "AMD RDNA 3 ISA 5.6; AMD RDNA 3.5 ISA 5.6; AMD RDNA 4 ISA 5.7; AMD CDNA 3 ISA 4.4; AMD CDNA 4 ISA 4.4; "
+    "AMD CDNA 5 ISA 5.7; LLVM SIInsertWaitcnts.cpp, AMDGPUUsage memory model"
+)
 _EXPERT = "In expert scheduling mode the hardware does not keep vector and memory instructions apart."
 _EXPERT_SOURCE = "LLVM SIInsertWaitcnts.cpp, expert scheduling mode (SCHED_MODE 2)"
 _REGISTERS = "AMDGPUUsage, Code Object Metadata; LLVM AMDGPUBaseInfo.cpp, getNumWavesPerEUWithNumVGPRs"
@@ -47,7 +50,11 @@ def _behind(facts: Facts) -> Iterable[str]:
 def _waves(f: Facts) -> Iterable[str]:
     agprs = f" and {f['agprs']} AGPRs" if f["agprs"] else ""
     yield f"{f['vgprs']} VGPRs{agprs} allow {f['by_registers']} of {f['most']}"
-    yield f"{f['lds']:,} bytes of LDS a workgroup of {times(f['waves_per_workgroup'], 'wave')} allow {f['by_lds']}"
+    known = "" if f["launched"] else " by the text; what a launch adds is not known"
+    waves = times(f["waves_per_workgroup"], "wave")
+    yield f"{times(f['lds'], 'byte')} of LDS a workgroup of {waves} allow {f['by_lds']}{known}"
+    if not f["workgroup_stated"]:
+        yield "there is no .amdgpu_metadata to tell how large a workgroup is: one wave is assumed"
 
 
 _MOST_FORMS = 12
@@ -91,7 +98,7 @@ RULES: dict[str, Wording] = {
     "wait/freed_before_wait": Wording(
         lambda f: f"{registers(f['registers'])} given back at (2) while (1) may not be done",
         "Another wave may own the registers by then, and a wave that has released its VGPRs has no private memory.",
-        "LLVM SIInsertWaitcnts.cpp; Mesa aco_assembler.cpp, dealloc_vgprs; AMD RDNA4 ISA 3.3.3",
+        "LLVM SIInsertWaitcnts.cpp; Mesa aco_assembler.cpp, dealloc_vgprs; AMD RDNA 4 ISA 3.3.3",
         _pending,
     ),
     "wait/source_not_translated": Wording(
@@ -148,7 +155,7 @@ RULES: dict[str, Wording] = {
     ),
     "resources/waves_per_simd": Wording(
         lambda f: f"{times(f['waves'], 'wave')} a SIMD",
-        "Dynamic LDS, as Triton's, is not in the text and may allow fewer.",
+        "Dynamic LDS, as Triton's, is not in the text: without a launch it is not counted, and may allow fewer.",
         _REGISTERS,
         _waves,
     ),
@@ -179,7 +186,7 @@ RULES: dict[str, Wording] = {
     "port/number_format": Wording(
         lambda f: f"{times(f['uses'], 'instruction')} on 8-bit floats: {f['from']} here, {f['now']} on {f['to']}",
         "The same byte is another number: biases differ by one, and 0x80 is NaN in FNUZ and -0 in OCP.",
-        "AMD CDNA 3 ISA and CDNA 4 ISA, 'FP8 and BF8'",
+        "AMD CDNA 3 ISA 7.2; AMD CDNA 4 ISA 7.3",
     ),
     "port/split_counter": Wording(
         lambda f: f"waits that hold back less on {f['to']}",
@@ -249,7 +256,7 @@ RULES: dict[str, Wording] = {
     "port/operand": Wording(
         lambda f: f"operands that {f['to']} does not take: {f['forms'][0][0]}",
         "Vector instructions of CDNA 3 and 4 take one scalar, no literal in a long encoding, no null and whole VGPRs.",
-        "AMD CDNA 3 ISA 6.2; LLVM AMDGPUOperandSyntax",
+        "AMD CDNA 3 ISA 6.2; AMD CDNA 4 ISA 6.2; LLVM AMDGPUOperandSyntax",
         lambda f: (f"instead: {f['advice']}",),
     ),
     "port/missing_modifier": Wording(

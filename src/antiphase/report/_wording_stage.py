@@ -28,6 +28,8 @@ def _gap(f: Facts) -> Iterable[str]:
 def _late(f: Facts) -> Iterable[str]:
     needed, until = f["needed_at"], f["completed_at"]
     yield f"(1) is complete at rendezvous {until} after it; with a gap of {f['gap']} it must be at rendezvous {needed}"
+    if "counter" in f:
+        yield f"before the barrier of that rendezvous {f['counter']}({f['count']}) completes it"
 
 
 def _stages(f: Facts) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,22 @@ Facts = Mapping[str, Any]
 @dataclass(frozen=True, slots=True)
 class Wording:
     """title: one line, (1) and (2) being the sites. details: more of this finding's numbers, a line each.
-    meaning: why it matters, for all findings of the rule. cite: where the rule stands."""
+    meaning: why it matters, for all findings of the rule. cite: where the rule stands, of which `cited` chooses."""
 
     title: Callable[[Facts], str]
     meaning: str
     cite: str
     details: Callable[[Facts], Iterable[str]] = lambda facts: ()
+
+
+_MANUAL = re.compile(r"AMD ((?:CDNA|RDNA) [\d.]+) ISA")
+
+
+def cited(sources: str, generations: Collection[str]) -> str:
+    """Of sources, parted by semicolons, those that are no AMD manual of another generation; all if that leaves none."""
+    parts = sources.split("; ")
+    kept = [part for part in parts if not (match := _MANUAL.search(part)) or match[1] in generations]
+    return "; ".join(kept or parts)
 
 
 CONFLICTS = {
@@ -31,6 +41,19 @@ CONFLICTS = {
     "atomic_write": "may write before (1) has changed it",
 }
 """What (2) does to (1), by what both do: 'write_read' is a read that should come after a write."""
+
+
+def distance(address: int, start: int, size: int) -> str:
+    """Where an address lies to an allocation of `size` bytes: 'just past the end of', '4 bytes before the start of'.
+
+    Empty for one that has nothing to do with it: over 4 GiB away.
+    """
+    past, before = address - (start + size), start - address
+    if max(past, before) > 1 << 32:
+        return ""
+    if past >= 0:
+        return f"{past:,} bytes past the end of" if past else "just past the end of"
+    return f"{before:,} bytes before the start of" if before > 0 else "in"
 
 
 def registers(names: Iterable[str]) -> str:

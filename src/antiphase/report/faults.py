@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from antiphase.machine import Allocation, Fault
 from antiphase.machine.fault_tally import FaultGroup, FaultTally
+from antiphase.report._words import distance
 
 _ACTIONS = {
     "read": "bad read of global memory",
@@ -43,14 +44,10 @@ def _place(nearest: Allocation | None, fault: Fault) -> str:
 
 
 def _distance(allocation: Allocation, fault: Fault) -> str:
-    end = allocation.address + allocation.size
     name = f"'{allocation.name}' ({allocation.size:,} bytes)"
-    if fault.address == end:
-        return f"just past the end of {name}"
-    if fault.address > end:
-        return f"{fault.address - end:,} bytes past the end of {name}"
-    if fault.address < allocation.address:
-        return f"{allocation.address - fault.address:,} bytes before the start of {name}"
-    if fault.address + fault.size > end:
-        return f"{fault.address + fault.size - end:,} of them past the end of {name}"
+    place = distance(fault.address, allocation.address, allocation.size)
+    if place != "in":
+        return f"{place} {name}" if place else "near no allocation"
+    if (over := fault.address + fault.size - (allocation.address + allocation.size)) > 0:
+        return f"{over:,} of them past the end of {name}"
     return f"in {name}, " + ("which is not aligned" if allocation.writable else "which is read-only")

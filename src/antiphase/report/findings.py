@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
 
-from antiphase.asm import Instruction
-from antiphase.checks import CheckedKernel, Finding, Severity, Suppressed, Suppression, source_line, verdict
-from antiphase.report._wording import wording
+from antiphase.checks import Cause, CheckedKernel, Finding, Severity, Suppressed, Suppression, causes, verdict
+from antiphase.report._finding_words import Place, fix_lines, message, places, shown, waves_text
+from antiphase.report._wording import citation, wording
 from antiphase.report._words import times
 
-__all__ = ["STATUS", "as_json", "fix_lines", "message", "notes", "places", "print_findings", "shown", "verdict"]
+__all__ = ["STATUS", "held_back", "message", "notes", "print_findings", "shown", "verdict", "waves_text"]
 
 STATUS = {"clean": 0, "findings": 1, "incomplete": 2}
 """Exit status of each verdict."""
@@ -25,152 +22,6 @@ _COLOURS: dict[Severity, str] = {"error": "bold red", "warning": "bold yellow", 
 _VERDICTS = {"clean": "bold green", "findings": "bold red", "incomplete": "bold yellow"}
 _NOUNS = {"error": "error", "warning": "warning", "info": "note"}
 _ALIKE_SHOWN = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A site in words. file, line: of the assembly text; source: (file, line, text or None) of what it came from."""
-
-    role: str
-    instruction: str
-    file: str
-    line: int
-    source: tuple[str, int, str | None] | None
-    waves: tuple[int, ...]
-
-    @property
-    def where(self) -> str:
-        """The source line if there is one, else the assembly line."""
-        return f"{shown(self.source[0])}:{self.source[1]}" if self.source else f"{shown(self.file)}:{self.line}"
-
-
-def message(finding: Finding) -> str:
-    """One line for a finding, its details included."""
-    words = wording(finding)
-    return "; ".join([words.title(finding.facts), *words.details(finding.facts)])
-
-
-def places(part: CheckedKernel, finding: Finding) -> list[Place]:
-    """The sites of a finding, (1) first."""
-    return [
-        _place(part.program.name, part.kernel.instructions[site.instruction], site.role, site.waves)
-        for site in finding.sites
-    ]
-
-
-def _place(file: str, instruction: Instruction, role: str, waves: tuple[int, ...]) -> Place:
-    loc = instruction.loc
-    source = (loc.file, loc.line, source_line(loc.file, loc.line)) if loc is not None and loc.line else None
-    return Place(role, instruction.text(), file, instruction.line, source, waves)
-
-
-def shown(file: str) -> str:
-    """A path as a reader wants it: relative where that is below the current folder."""
-    try:
-        return str(Path(file).relative_to(Path.cwd()))
-    except ValueError:
-        return file
-
-
-def fix_lines(part: CheckedKernel, finding: Finding) -> list[str]:
-    """The fix as the lines of a diff; none where there is no small one."""
-    fix = finding.fix
-    if fix is None:
-        return []
-    old = part.kernel.instructions[fix.instruction].text()
-    after = [f"  {old}"] if fix.action == "insert" else []
-    before = [] if fix.action == "insert" else [f"- {old}"]
-    return [*before, *(f"+ {line}" for line in fix.text), *after]
-
-
-def waves_text(waves: Iterable[int]) -> str:
-    """`wave 3`, `waves 0-3, 6`."""
-    numbers = sorted(set(waves))
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and runs[-1][-1] + 1 == number:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    parts = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
-    return f"wave{'s' if len(numbers) > 1 else ''} {', '.join(parts)}"
-
-
-def as_json(result: Suppressed) -> dict[str, Any]:
-    """One object: the verdict; every finding; why the verdict may not be the last word; what was looked at."""
-    findings = [_finding_as_json(part, f) for part in result.kept for f in part.checked.findings]
-    return {
-        "verdict": verdict(result.kept),
-        "findings": findings + [_note_as_json(text) for text in notes(result)],
-        "incomplete": list(dict.fromkeys(reason for part in result.kept for reason in part.checked.incomplete)),
-        "suppressed": [
-            {**_finding_as_json(part, f), "reason": by.reason, "by": by.where} for part, f, by in result.left_out
-        ],
-        "kernels": [
-            {
-                "program": part.program.name,
-                "kernel": part.kernel.name,
-                "target": part.program.target,
-                "checks": list(part.ran),
-                "launches": part.launches,
-                "workgroups": {"checked": part.workgroups[0], "launched": part.workgroups[1]},
-            }
-            for part in result.kept
-        ],
-    }
-
-
-def _finding_as_json(part: CheckedKernel, finding: Finding) -> dict[str, Any]:
-    words = wording(finding)
-    fix = finding.fix
-    return {
-        "check": finding.check,
-        "severity": finding.severity,
-        "kernel": part.kernel.name,
-        "sites": [_place_as_json(place) for place in places(part, finding)],
-        "rule": finding.rule,
-        "message": message(finding),
-        "meaning": words.meaning,
-        "citation": words.cite,
-        "facts": {key: _plain(value) for key, value in finding.facts.items()},
-        "fix": None
-        if fix is None
-        else {
-            "action": fix.action,
-            "line": part.kernel.instructions[fix.instruction].line,
-            "text": list(fix.text),
-            "diff": fix_lines(part, finding),
-        },
-        "count": finding.count,
-    }
-
-
-def _plain(value: object) -> object:
-    """Facts as JSON has them: numbers of NumPy become numbers."""
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, tuple | list | set | frozenset):
-        return [_plain(inner) for inner in value]
-    return value.item() if hasattr(value, "item") else value  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def _place_as_json(place: Place) -> dict[str, Any]:
-    source = place.source
-    return {
-        "role": place.role,
-        "file": place.file,
-        "line": place.line,
-        "instruction": place.instruction,
-        "source": None if source is None else {"file": source[0], "line": source[1], "text": source[2]},
-        "waves": [int(wave) for wave in place.waves],
-    }
-
-
-def _note_as_json(text: str) -> dict[str, Any]:
-    return {
-        "check": "suppress", "severity": "info", "kernel": None, "sites": [],
-        "rule": "suppression", "message": text, "meaning": "", "citation": "", "facts": {}, "fix": None, "count": 1,
-    }  # fmt: skip
 
 
 def notes(result: Suppressed) -> list[str]:
@@ -185,47 +36,61 @@ def _named(suppression: Suppression) -> str:
     return f"{shown(suppression.where)}: the suppression of '{suppression.check}' ({suppression.reason})"
 
 
+def held_back(part: CheckedKernel) -> str:
+    """What is not told of a kernel, and why; empty where all is."""
+    if not part.held_back:
+        return ""
+    count = times(sum(1 for _ in causes(part, part.held_back)), "finding")
+    errors = ", ".join(part.disordered)
+    return f"{part.kernel.name}: {count} of useless held back: the errors of {errors} may need what orders nothing now"
+
+
 def print_findings(result: Suppressed, console: Console, limit: int = 20) -> None:
     """Print the findings of all kernels, at most `limit` of those that are alike once, and the verdict."""
     groups = [group for part in result.kept for group in _alike(part)]
     for part, group in groups[:limit]:
         _print_group(part, group, part.kernel.name if len(result.kept) > 1 else "", console)
     if left := groups[limit:]:
-        count = sum(f.count for _, group in left for f in group)
+        count = sum(cause.finding.count for _, group in left for cause in group)
         console.print(f"... {count:,} more, counted and not shown: --print-limit {len(groups)}\n", highlight=False)
     for text in notes(result):
+        console.print(Text.assemble(("info: ", _COLOURS["info"]), text), soft_wrap=True)
+    for text in filter(None, map(held_back, result.kept)):
         console.print(Text.assemble(("info: ", _COLOURS["info"]), text), soft_wrap=True)
     for reason in dict.fromkeys(reason for part in result.kept for reason in part.checked.incomplete):
         console.print(Text.assemble(("incomplete: ", _VERDICTS["incomplete"]), reason), soft_wrap=True)
     _print_verdict(result, console)
 
 
-def _alike(part: CheckedKernel) -> list[tuple[CheckedKernel, list[Finding]]]:
-    """Findings that one change would remove or that repeat each other, together; the gravest first."""
-    groups: dict[object, list[Finding]] = {}
-    for finding in part.checked.findings:
-        groups.setdefault(_likeness(part, finding), []).append(finding)
+def _alike(part: CheckedKernel) -> list[tuple[CheckedKernel, list[Cause]]]:
+    """What one change would remove or what repeats itself, together; the gravest first."""
+    groups: dict[object, list[Cause]] = {}
+    for cause in causes(part):
+        groups.setdefault(_likeness(part, cause.finding), []).append(cause)
     order = list(_COLOURS)
-    return [(part, g) for g in sorted(groups.values(), key=lambda group: order.index(group[0].severity))]
+    return [(part, g) for g in sorted(groups.values(), key=lambda group: order.index(group[0].finding.severity))]
 
 
 def _likeness(part: CheckedKernel, finding: Finding) -> object:
+    fix = finding.fix
+    # What goes in at several places is printed once only if it is the same.
+    inserted = fix.text if fix is not None and fix.action == "insert" else None
     if finding.check == "wait":
         # One missing wait shows at every use: they are told once, at the first.
-        return "wait", finding.severity, finding.sites[0].instruction, finding.facts["counter"]
+        return "wait", finding.severity, finding.sites[0].instruction, finding.facts["counter"], inserted
     sites = []
     for site in finding.sites:
         one = part.kernel.instructions[site.instruction]
         # Without source lines nothing says that two places are the same piece of code.
         known = one.loc is not None and one.loc.line
         sites.append((one.mnemonic, one.loc and (one.loc.file, one.loc.line)) if known else site.instruction)
-    return finding.check, finding.rule, finding.severity, tuple(sites), finding.facts.get("counter")
+    return finding.check, finding.rule, finding.severity, tuple(sites), finding.facts.get("counter"), inserted
 
 
-def _print_group(part: CheckedKernel, group: Sequence[Finding], kernel: str, console: Console) -> None:
-    finding = group[0]
+def _print_group(part: CheckedKernel, group: Sequence[Cause], kernel: str, console: Console) -> None:
+    finding = group[0].finding
     words = wording(finding)
-    count = sum(one.count for one in group)
+    count = sum(cause.finding.count for cause in group)
     console.print(
         Text.assemble(
             (f"{finding.severity}: ", _COLOURS[finding.severity]),
@@ -244,16 +109,28 @@ def _print_group(part: CheckedKernel, group: Sequence[Finding], kernel: str, con
         _print_place(head.ljust(width), place, console)
     for line in words.details(finding.facts):
         console.print(Text(f"  {line}"), soft_wrap=True)
-    if len(group) > 1:
-        lines = [str(part.kernel.instructions[one.sites[-1].instruction].line) for one in group[1:]]
-        more = ", ".join(lines[:_ALIKE_SHOWN]) + (", ..." if len(lines) > _ALIKE_SHOWN else "")
-        console.print(Text(f"  and alike at {'line' if len(lines) == 1 else 'lines'} {more}"), soft_wrap=True)
+    if lines := _alike_lines(part, [one for cause in group for one in cause.all]):
+        console.print(Text(f"  and alike at {_lines(lines)}"), soft_wrap=True)
     # A note speaks for itself; a finding says why it is one.
-    for line in (words.meaning, words.cite) if finding.severity != "info" else ():
+    for line in (words.meaning, citation(finding, part.program.target)) if finding.severity != "info" else ():
         if line:
             console.print(Text(f"  {line}", "dim"), soft_wrap=True)
-    _print_fix(part, finding, console)
+    _print_fix(part, [cause.finding for cause in group], console)
     console.print()
+
+
+def _alike_lines(part: CheckedKernel, alike: Sequence[Finding]) -> list[int]:
+    """Where findings after the first are: their last sites, or their first ones if it is those that differ."""
+    at = [one.sites for one in alike if one.sites]
+    site = -1 if len({sites[-1].instruction for sites in at}) > 1 else 0
+    return [part.kernel.instructions[sites[site].instruction].line for sites in at[1:]]
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    """`line 3`, `lines 3, 7, 9`; each once, the first few of many."""
+    once = list(dict.fromkeys(numbers))
+    more = ", ..." if len(once) > _ALIKE_SHOWN else ""
+    return f"line{'' if len(once) == 1 else 's'} {', '.join(map(str, once[:_ALIKE_SHOWN]))}{more}"
 
 
 def _print_place(head: str, place: Place, console: Console) -> None:
@@ -265,19 +142,22 @@ def _print_place(head: str, place: Place, console: Console) -> None:
     console.print(Text.assemble((head, "bold"), at, (place.instruction, "cyan")), soft_wrap=True)
 
 
-def _print_fix(part: CheckedKernel, finding: Finding, console: Console) -> None:
-    lines = fix_lines(part, finding)
-    if not lines or finding.fix is None:
+def _print_fix(part: CheckedKernel, alike: Sequence[Finding], console: Console) -> None:
+    fix, lines = alike[0].fix, fix_lines(part, alike[0])
+    if not lines or fix is None:
         return
-    line = part.kernel.instructions[finding.fix.instruction].line
-    console.print(Text(f"  fix, at {shown(part.program.name)}:{line}"), soft_wrap=True)
+    at = [
+        part.kernel.instructions[f.fix.instruction].line for f in alike if f.fix is not None and f.fix.text == fix.text
+    ]
+    more = f", and at {_lines(at[1:])}" if len(at) > 1 and fix.action == "insert" else ""
+    console.print(Text(f"  fix, at {shown(part.program.name)}:{at[0]}{more}"), soft_wrap=True)
     for text in lines:
         style = {"+": "green", "-": "red"}.get(text[0], "dim")
         console.print(Text(f"    {text}", style), soft_wrap=True)
 
 
 def _print_verdict(result: Suppressed, console: Console) -> None:
-    found = [f for part in result.kept for f in part.checked.findings]
+    found = [cause.finding for part in result.kept for cause in causes(part)]
     counts = Counter(finding.severity for finding in found)
     numbers = ", ".join(times(counts[s], _NOUNS[s]) for s in _COLOURS if counts[s])
     seen = sum(finding.count for finding in found)

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from antiphase.mutate import Judged, Outcome, Reason, Status
+from antiphase.report._finding_words import message, shown
 from antiphase.report._words import times
-from antiphase.report.findings import message, shown
 
 _REASONS: dict[Reason, str] = {
     "no_rule": "no rule about registers or spacing asks for it on any path",
@@ -25,6 +25,7 @@ _REASONS: dict[Reason, str] = {
     "not_in_step": "no check sees it, and the waves of a workgroup meet different barriers: not judged",
     "incomplete": "no check sees it, but one could not judge it: {text}",
     "complete": "all that it completes is complete in time without it",
+    "ordered": "`race` follows release and acquisition through atomics and caches, and all is in order without it",
     "stages_hold": "it puts no bytes in order, and `stage` finds no fault without it: other stages run together",
     "gap": "no check sees it, and nothing proves it redundant",
     "result_differs": "no check sees it, and nothing proves it redundant; the result is another, though",
@@ -35,10 +36,11 @@ _COLOURS: dict[Status, str] = {"caught": "green", "redundant": "cyan", "survived
 def as_json(outcome: Outcome) -> dict[str, Any]:
     """Score and mutants as plain data. score: caught among those that count, None if there are none."""
     return {
-        "ok": outcome.ok,
+        "ok": status(outcome) == 0,
         "kernel": outcome.kernel.name,
         "target": outcome.program.target,
         "launched": outcome.launched,
+        "findings": len(outcome.baseline),
         "score": _score(outcome),
         "counts": {status: outcome.count(status) for status in _COLOURS},
         "mutants": [
@@ -56,6 +58,15 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
             for one in outcome.judged
         ],
     }
+
+
+def status(outcome: Outcome) -> int:
+    """Exit status: 0 if all are caught or redundant, 1 if some survive, 2 if the question is left open.
+
+    It is, where none was caught and the kernel has findings of its own: those hide what a mutant lacks.
+    """
+    hidden = bool(outcome.baseline) and not outcome.count("caught")
+    return 1 if outcome.count("survived") else 0 if outcome.ok and not hidden else 2
 
 
 def _score(outcome: Outcome) -> float | None:
@@ -81,17 +92,29 @@ def print_mutants(outcome: Outcome, console: Console) -> None:
     for alike in _alike(outcome):
         _print_alike(outcome, alike, console)
     if outcome.baseline:
-        console.print(f"The kernel itself has {times(len(outcome.baseline), 'finding')}: antiphase check names them.")
-    score = _score(outcome)
-    words = "no mutant could be judged" if score is None else f"{score:.0%} of the mutants that count are caught"
-    if unjudged := outcome.count("unjudged"):
-        words += f", {unjudged} more are not judged"
+        found = times(len(outcome.baseline), "finding")
+        console.print(
+            f"The kernel itself has {found}, from which those of a mutant are not told apart: fix what antiphase check "
+            "names first.",
+            soft_wrap=True,
+        )
     subject = f": {outcome.kernel.name} for {outcome.program.target}"
-    console.print(Text.assemble((words, "bold"), subject), soft_wrap=True)
+    console.print(Text.assemble((_verdict(outcome), "bold"), subject), soft_wrap=True)
     by = Counter(f"{one.by.check}/{one.by.rule}" for one in outcome.judged if one.status == "caught" and one.by)
     if by:
         names = ", ".join(f"{name} {count}" for name, count in by.most_common())
         console.print(Text(f"caught by {names}", "dim"), soft_wrap=True)
+
+
+def _verdict(outcome: Outcome) -> str:
+    score, unjudged = _score(outcome), outcome.count("unjudged")
+    if score is not None:
+        words = f"{score:.0%} of the mutants that count are caught"
+        return f"{words}, {unjudged} more {'is' if unjudged == 1 else 'are'} not judged" if unjudged else words
+    if not outcome.judged:
+        return "there is no wait, barrier or nop to delete or loosen"
+    redundant = outcome.count("redundant")
+    return f"no mutant counts: {redundant} proved redundant, {unjudged} not judged"
 
 
 def _alike(outcome: Outcome) -> list[list[Judged]]:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from antiphase import __version__
-from antiphase.checks import CheckedKernel, Finding, Suppressed, Suppression
-from antiphase.report._wording import wording
-from antiphase.report.findings import Place, message, notes, places
+from antiphase.checks import Cause, CheckedKernel, Finding, Suppressed, Suppression, causes
+from antiphase.report._finding_words import Place, message, places
+from antiphase.report._wording import citation, wording
+from antiphase.report.findings import held_back, notes
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
@@ -18,12 +19,15 @@ _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 def as_sarif(result: Suppressed) -> dict[str, Any]:
     """One SARIF log with one run. Suppressed findings are in it, marked as such."""
     rules: dict[str, dict[str, Any]] = {}
-    results = [_result(part, f, None, rules) for part in result.kept for f in part.checked.findings]
-    results += [_result(part, f, by, rules) for part, f, by in result.left_out]
+    results = [_result(part, cause, None, rules) for part in result.kept for cause in causes(part)]
+    results += [_result(part, Cause(f), by, rules) for part, f, by in result.left_out]
     reasons = dict.fromkeys(reason for part in result.kept for reason in part.checked.incomplete)
     notifications = [
         *({"level": "warning", "message": {"text": f"incomplete: {reason}"}} for reason in reasons),
-        *({"level": "note", "message": {"text": note}} for note in notes(result)),
+        *(
+            {"level": "note", "message": {"text": note}}
+            for note in (*notes(result), *filter(None, map(held_back, result.kept)))
+        ),
     ]
     driver = {"name": "antiphase", "version": __version__, "rules": list(rules.values())}
     run = {
@@ -36,11 +40,13 @@ def as_sarif(result: Suppressed) -> dict[str, Any]:
 
 
 def _result(
-    part: CheckedKernel, finding: Finding, by: Suppression | None, rules: dict[str, dict[str, Any]]
+    part: CheckedKernel, cause: Cause, by: Suppression | None, rules: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
+    finding = cause.finding
     name = f"{finding.check}/{finding.rule}"
-    rules.setdefault(name, _rule(name, finding))
+    rules.setdefault(name, _rule(name, finding, part.program.target))
     at = places(part, finding)
+    alike = [place for other in cause.alike for place in places(part, other)]
     result: dict[str, Any] = {
         "ruleId": name,
         "ruleIndex": list(rules).index(name),
@@ -48,7 +54,7 @@ def _result(
         "message": {"text": message(finding)},
         # Where it matters is the last site; a service shows the first location.
         "locations": [_location(at[-1])] if at else [],
-        "relatedLocations": [_location(place, number) for number, place in enumerate(at, 1)],
+        "relatedLocations": [_location(place, number) for number, place in enumerate([*at, *alike], 1)],
         "occurrenceCount": finding.count,
         "partialFingerprints": {"antiphase/v1": _fingerprint(part, name, at)},
         "properties": {"kernel": part.kernel.name, "target": part.program.target},
@@ -63,13 +69,13 @@ def _result(
     return result
 
 
-def _rule(name: str, finding: Finding) -> dict[str, Any]:
+def _rule(name: str, finding: Finding, target: str) -> dict[str, Any]:
     words = wording(finding)
     rule: dict[str, Any] = {"id": name, "shortDescription": {"text": finding.rule.replace("_", " ")}}
     if words.meaning:
         rule["fullDescription"] = {"text": words.meaning}
-    if words.cite:
-        rule["help"] = {"text": f"Source: {words.cite}"}
+    if source := citation(finding, target):
+        rule["help"] = {"text": f"Source: {source}"}
     return rule
 
 

@@ -81,16 +81,19 @@ _ROLES = {
 _SOURCES = {
     "HR main": "LLVM main GCNHazardRecognizer.cpp",
     "HR": "LLVM 21.1 GCNHazardRecognizer.cpp",
-    "C3": "AMD CDNA 3 ISA 4.5 and 7.5",
-    "C4": "AMD CDNA 4 ISA 4.5 and 7.6",
+    "C3": "AMD CDNA 3 ISA",
+    "C4": "AMD CDNA 4 ISA",
     "ACO": "Mesa aco_insert_NOPs.cpp",
 }
+_SECTIONS = {"C3": "4.5 and 7.5", "C4": "4.5 and 7.6"}
+"""Where the manuals have their tables of required separation."""
 _PASSES = re.compile(r"p(\d+)|(dense|sparse)(\d+)")
 
 
 def source_text(source: str) -> str:
-    """A row's sources in full."""
-    return re.sub(r"\b(HR main|HR|C3|C4|ACO)\b", lambda found: _SOURCES[found[1]], source)
+    """A row's sources in full; a manual without a place in it stands for its tables of separation."""
+    placed = re.sub(r"\b(C3|C4)(?=$|;| as )", lambda found: f"{found[1]} {_SECTIONS[found[1]]}", source)
+    return re.sub(r"\b(HR main|HR|C3|C4|ACO)\b", lambda found: _SOURCES[found[1]], placed)
 
 
 def pair_text(rule: SpacingRule) -> str:

@@ -2,7 +2,8 @@
 
 What a wave starts with: LLVM AMDGPUUsage, "Initial Kernel Execution State" (facts: entry-state). A write under any EXEC
 counts as one, and so does one of half a register or of a single lane: what is told is certain. Of an operand in several
-registers some may be left open, as LLVM does where that part of the result is never used; of an address none.
+registers some may be left open, as LLVM does where that part of the result is never used; none of an address, and none
+of what a matrix instruction multiplies and adds, where every register goes into results of many lanes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from antiphase.asm import Block, Instruction, Kernel, Operand, Program, Special
 from antiphase.checks._finding import Finding, Site
 from antiphase.checks._flow import forward
 from antiphase.checks._registers import SGPR, Uses, name, units, uses_of
-from antiphase.isa import Memory, Record, find
+from antiphase.isa import Matrix, Memory, Record, find
 from antiphase.machine import with_full_numbers
 
 Units = frozenset[int]
@@ -90,7 +91,7 @@ def _read(kernel: Kernel, index: int, record: Record | None, uses: Uses) -> Unit
 
 
 def _missing(instruction: Instruction, record: Record | None, read: Units, written: set[int]) -> Iterator[int]:
-    """Units read that nothing has written: of the implicit ones, of addresses, and operands of which none is."""
+    """Units read that nothing has written: implicit ones, of addresses and matrices, of operands none of which is."""
     named = Units()
     for position, operand in enumerate(instruction.operands):
         of_operand = _whole(units(operand))
@@ -98,14 +99,19 @@ def _missing(instruction: Instruction, record: Record | None, read: Units, writt
             continue  # a result, whatever it shares with a source
         named |= of_operand
         lacking = of_operand - written
-        if lacking == of_operand or (isinstance(record, Memory) and _is_address(instruction, record, position)):
+        if lacking == of_operand or _needs_all(instruction, record, position):
             yield from lacking
     if instruction.pair is None:
         yield from read - named - written
 
 
-def _is_address(instruction: Instruction, record: Memory, position: int) -> bool:
-    """Whether an operand is no data: a store's data comes second, that of a buffer or scratch store elsewhere."""
+def _needs_all(instruction: Instruction, record: Record | None, position: int) -> bool:
+    """Whether every register of an operand matters: of a matrix, and of an address.
+
+    A store's data comes second, that of a buffer or scratch store elsewhere.
+    """
+    if not isinstance(record, Memory):
+        return isinstance(record, Matrix)
     if record.space == "buffer":
         return position > 0
     data = {"store": 1, "atomic": 1}.get(record.access)

@@ -3,36 +3,47 @@
 from antiphase.checks.order._bytes import (
     ASYNC_LOAD,
     ATOMIC,
+    DMA,
     DS,
     ENGINES,
     LDS_BYTES,
     PRIVATE_APERTURE,
     READ,
+    VECTOR,
     WRITE,
     Touched,
 )
-from antiphase.checks.order._clock import clock
-from antiphase.checks.order._exchange import AT_MOST, Exchanging
-from antiphase.checks.order._group import Group, clusters, groups, whole
+from antiphase.checks.order._caches import Cache, CacheModel, cache_model, caches
+from antiphase.checks.order._clock import Clock, clock
+from antiphase.checks.order._exchange import AT_MOST, Exchange, Exchanging
+from antiphase.checks.order._group import Group, clusters, groups, viewed, whole
 from antiphase.checks.order._marks import WORKGROUP, marks, together
 from antiphase.checks.order._misuse import Misuse
 from antiphase.checks.order._overlap import Pairs, distinct, grain, spread, unordered
 from antiphase.checks.order._steps import Operation, Path, Rendezvous, Steps, Wait
 from antiphase.checks.order._values import Values
+from antiphase.checks.order._views import Leniency
 
 __all__ = [
     "ASYNC_LOAD",
     "ATOMIC",
     "AT_MOST",
+    "DMA",
     "DS",
     "ENGINES",
     "LDS_BYTES",
     "PRIVATE_APERTURE",
     "READ",
+    "VECTOR",
     "WORKGROUP",
     "WRITE",
+    "Cache",
+    "CacheModel",
+    "Clock",
+    "Exchange",
     "Exchanging",
     "Group",
+    "Leniency",
     "Misuse",
     "Operation",
     "Pairs",
@@ -42,6 +53,8 @@ __all__ = [
     "Touched",
     "Values",
     "Wait",
+    "cache_model",
+    "caches",
     "clock",
     "clusters",
     "distinct",
@@ -51,5 +64,6 @@ __all__ = [
     "spread",
     "together",
     "unordered",
+    "viewed",
     "whole",
 ]

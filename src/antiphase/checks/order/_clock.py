@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from antiphase.checks.order._exchange import Exchange
 from antiphase.checks.order._marks import Mark, Phase
 from antiphase.checks.order._misuse import Judge, Meeting, Misuse
+from antiphase.checks.order._views import Views
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,9 @@ class Clock:
 
     known: by pass, phases of the chain that came before. chain: its phases x waves, the arrivals before each; one
     comes after another, so that counting them is a time that all waves share. stuck: some wait could not be followed.
-    misuses: what was seen on the way that barriers do not allow.
+    misuses: what was seen on the way that barriers do not allow. views: of every state, by wave, the arrivals before
+    which all is written back as far as known, and those before which no load of the wave finds anything stale; empty
+    if that was not asked for.
     """
 
     rows: NDArray[np.int32]
@@ -39,10 +42,21 @@ class Clock:
     chain: NDArray[np.int32]
     stuck: bool
     misuses: tuple[Misuse, ...] = ()
+    views: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 2, 0), np.int32))
 
     def seen(self, wave: NDArray[np.int64], passes: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
         """Arrivals of another wave that came before a wave went on from its last wait."""
         return self.rows[self.states[self.base[wave] + passes], other].astype(np.int64)
+
+    def written(
+        self, wave: NDArray[np.int64], passes: NDArray[np.int64], other: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Arrivals of another wave before which all was written back when a wave went on from its last wait."""
+        return self.views[self.states[self.base[wave] + passes], 0, other].astype(np.int64)
+
+    def fresh(self, wave: NDArray[np.int64], passes: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Arrivals of another wave before which nothing is stale for a wave that went on from its last wait."""
+        return self.views[self.states[self.base[wave] + passes], 1, other].astype(np.int64)
 
     def first(self, wave: NDArray[np.int64], passes: NDArray[np.int64]) -> NDArray[np.int64]:
         """The moment of the chain from which on a wave may go on from its last wait."""
@@ -73,8 +87,9 @@ class _Walker:
 class _Walk:
     """Follows all waves at once, each as far as what it waits for has come."""
 
-    def __init__(self, marks: Sequence[Sequence[Mark]], per_member: int) -> None:
+    def __init__(self, marks: Sequence[Sequence[Mark]], per_member: int, views: Views | None) -> None:
         count = len(marks)
+        self.views = views
         self.walkers = [_Walker(m, np.zeros(count, np.int32)) for m in marks]
         self.rows = [np.zeros(count, np.int32)]
         self.meetings: dict[Phase, Meeting] = {}
@@ -104,7 +119,7 @@ class _Walk:
         table = np.stack([self.meetings[p].vector for p in chain]) if chain else np.zeros((0, len(states)), np.int32)
         return Clock(
             np.stack(self.rows), np.concatenate(states), base, np.concatenate(known), table, self.stuck,
-            tuple(self.judge.misuses),
+            tuple(self.judge.misuses), *([np.stack(self.views.rows)] if self.views else []),
         )  # fmt: skip
 
     def _go(self, wave: int) -> bool:
@@ -128,7 +143,12 @@ class _Walk:
         if mark.is_arrival:
             walker.arrivals += 1
             walker.vector[wave] = walker.arrivals
+        if mark.cache and self.views:
+            coming = [vector for (who, _), vector in self.taken.items() if who == wave]
+            self.views.issue(wave, mark.cache, walker.vector, coming)
         for phase in mark.arrives:
+            if self.views:
+                self.views.arrive(wave, phase)
             meeting = self.meetings[phase]
             meeting.came.append((wave, mark.instruction))
             np.maximum(meeting.vector, walker.vector, out=meeting.vector)
@@ -144,21 +164,27 @@ class _Walk:
         meeting = self.meetings.get(mark.passes) if mark.passes else None
         self.stuck |= bool(mark.passes) and meeting is None
         before = self.rows[walker.states[-1]]
-        if meeting is not None and not meeting.left:
+        if meeting is not None and mark.passes and not meeting.left:
+            if self.views:
+                self.views.pass_(wave, mark.passes)
             np.maximum(walker.vector, meeting.vector, out=walker.vector)
             if meeting.level > walker.level:
                 walker.level, walker.latest = meeting.level, mark.passes
         taken = self.taken.pop((wave, mark.takes), None)
         if taken is not None:
             np.maximum(walker.vector, taken, out=walker.vector)
+        if self.views and mark.takes >= 0:
+            self.views.take(wave, mark.takes)
         # a wave's own arrivals do not count here: waves that turn in place stay in one state
         others = walker.vector.copy()
         others[wave] = 0
-        if (others == before).all():
+        if (others == before).all() and not (self.views and self.views.is_new(wave, walker.states[-1])):
             walker.states.append(walker.states[-1])
         else:
             walker.states.append(len(self.rows))
             self.rows.append(others)
+            if self.views:
+                self.views.keep(wave)
 
     def _exchange(self, wave: int, vector: NDArray[np.int32], operation: int, exchange: Exchange) -> None:
         """Take what was released at the places of an atomic, and release there what its wave knows."""
@@ -166,7 +192,11 @@ class _Walk:
         known = [self.released[place] for place in exchange.places if place in self.released]
         if exchange.acquires and known:
             self.taken[wave, operation] = np.maximum.reduce(known)
+            if self.views:
+                self.views.acquire(wave, operation, exchange.places)
         if exchange.changes:
+            if self.views:
+                self.views.release(wave, exchange.places)
             for place in exchange.places:
                 self.released[place] = np.maximum(vector, self.released.get(place, 0))
 
@@ -195,6 +225,7 @@ class _Walk:
         return (np.array(rows, np.int64) for rows in found)
 
 
-def clock(marks: Sequence[Sequence[Mark]], per_member: int) -> Clock:
-    """The clock of waves that met these barriers, by wave. per_member: waves of each workgroup."""
-    return _Walk(marks, per_member).run()
+def clock(marks: Sequence[Sequence[Mark]], per_member: int, views: Views | None = None) -> Clock:
+    """The clock of waves that met these barriers, by wave. per_member: waves of each workgroup. views: to be followed
+    beside it."""
+    return _Walk(marks, per_member, views).run()

@@ -3,8 +3,7 @@
 An atomic that changes a place releases what its wave has completed before; one with a result acquires what earlier ones
 at that place released, once its result is there. So do loads and stores that are coherent beyond the workgroup. This is
 the order of the run that was recorded. It counts only where the result decides what a wave does, through a branch, EXEC
-or LDS: then a wave that got another result would not have come this way. Caches are not judged: the write-back before
-a release and the invalidation behind an acquisition (AMDGPUUsage, memory model).
+or LDS: then a wave that got another result would not have come this way. What caches need besides is for `_views`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,8 @@ from antiphase.machine.recording import BLOCK, ORDER
 AT_MOST = 200_000
 """Exchanges that are followed; more are left unjudged."""
 _SAMPLES = 4
-_LDS_PLACES = 1 << 50
+LDS_PLACES = 1 << 50
+"""Places from here on are in LDS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Exchanging:
 def _places(workgroup: int, lds: Touched, memory: Touched, operations: NDArray[np.int64]) -> dict[int, set[int]]:
     """Dwords touched by operations; those of LDS with numbers of their own for each workgroup."""
     found: dict[int, set[int]] = {}
-    start = _LDS_PLACES + workgroup * LDS_BYTES
+    start = LDS_PLACES + workgroup * LDS_BYTES
     for touched, offset in ((lds, start), (memory, 0)):
         mine = touched.of(np.isin(touched.access // 2, operations))
         place = offset + (mine.start % LDS_BYTES if offset else mine.start) // 4

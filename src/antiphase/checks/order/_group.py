@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from antiphase.checks.order._bytes import Accesses, Touched
+from antiphase.checks.order._caches import CacheModel
 from antiphase.checks.order._clock import Clock, clock
 from antiphase.checks.order._exchange import Exchange, Exchanging, shared
 from antiphase.checks.order._marks import Member, Together, marks, together
 from antiphase.checks.order._steps import Path, Steps
+from antiphase.checks.order._views import Leniency, Views
 from antiphase.machine import Recording, WaveTrace
 
 
@@ -23,7 +25,8 @@ class Group:
 
     number: the workgroup, the first of a cluster. members: the workgroup of each place in it; the waves of the second
     have the numbers after those of the first, and its LDS lies `LDS_BYTES` further on. clock: the order of
-    its waves where it is not that of the workgroup's own barrier alone.
+    its waves where it is not that of the workgroup's own barrier alone. clustered: workgroups of each cluster, where
+    it is a whole launch.
     Arrays are over access numbers, which count through the group, two an operation, waves in order.
     """
 
@@ -43,6 +46,7 @@ class Group:
     waves: Together
     exchanges: dict[int, dict[int, Exchange]]
     clock: Clock | None = None
+    clustered: int = 1
 
     def instructions(self) -> NDArray[np.int64]:
         """The instruction of every access."""
@@ -82,8 +86,15 @@ def clusters(recording: Recording, steps: Steps, exchanging: Exchanging | None =
         yield maker.group(members, waves)
 
 
-def whole(parts: Sequence[Group], memory: Sequence[Touched], steps: Steps) -> Group:
-    """Groups of a launch as one, for what they do to memory. memory: of each, as much of it as is looked at."""
+def viewed(group: Group, steps: Steps, model: CacheModel, leniency: Leniency) -> Clock:
+    """The clock of a group with what caches let its waves see."""
+    views = Views(model, len(group.waves), (group.per_member, group.clustered), leniency)
+    return clock(marks(group.waves, steps, group.paths, shared(group.exchanges)), group.per_member, views)
+
+
+def whole(parts: Sequence[Group], memory: Sequence[Touched], steps: Steps, model: CacheModel) -> Group:
+    """Groups of a launch as one, for what they do to memory, with what caches let them see of it. memory: of each, as
+    much of it as is looked at."""
     paths, waves, exchanges = dict[int, Path](), dict[int, Member](), dict[int, dict[int, Exchange]]()
     touched: list[Touched] = []
     shift, base = 0, 0
@@ -96,14 +107,15 @@ def whole(parts: Sequence[Group], memory: Sequence[Touched], steps: Steps) -> Gr
         shifts.append(shift)
         shift, base = shift + group.per_member * len(group.members), base + len(group.wave)
     first = parts[0]
-    return Group(
+    found = Group(
         first.number, tuple(m for group in parts for m in group.members), first.per_member, paths, Touched.joined([]),
         Touched.joined(touched), np.concatenate([g.wave + s for g, s in zip(parts, shifts, strict=True)]),
         np.concatenate([g.operation for g in parts]), np.concatenate([g.issued for g in parts]),
         np.concatenate([g.arrived for g in parts]), np.concatenate([g.complete for g in parts]),
         np.concatenate([g.since for g in parts]), np.concatenate([g.done for g in parts]), waves, exchanges,
-        clock(marks(waves, steps, paths, shared(exchanges)), first.per_member),
+        clustered=len(first.members),
     )  # fmt: skip
+    return replace(found, clock=viewed(found, steps, model, Leniency()))
 
 
 class _Maker:

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from antiphase.checks.order._caches import Cache
 from antiphase.checks.order._exchange import Exchange
 from antiphase.checks.order._steps import Path, Rendezvous, Steps
 from antiphase.machine import Recording, WaveTrace
@@ -39,7 +40,9 @@ class Mark:
     arrives: the phases it arrives in; a wave that ends has arrived in all later ones. passes: the phase it waits for,
     None if that is none. is_arrival, is_pass: what it counts as. sets, joins: the barrier it initializes or joins, as
     one of its phases. members: of the barrier just then. unjoined: it is for the barrier joined last, and none was.
-    exchange: an atomic that arrives; takes: the operation of one whose result is there, and acquires.
+    exchange: an atomic that arrives; takes: the operation of one whose result is there, and acquires, or of a cache
+    instruction that is complete. cache: a cache instruction, its operation, and whether
+    loads were outstanding.
     """
 
     instruction: int
@@ -53,6 +56,7 @@ class Mark:
     unjoined: bool = False
     exchange: tuple[int, Exchange] | None = None
     takes: int = -1
+    cache: tuple[int, Cache, bool] | None = None
 
 
 def together(recording: Recording) -> Iterator[tuple[tuple[int, ...], Together]]:
@@ -73,21 +77,25 @@ def marks(
 ) -> list[list[Mark]]:
     """Of each wave in its order. exchanges: by wave and operation."""
     found = [
-        list(_in_order(_barriers(member, steps), paths[wave].sync, exchanges.get(wave, {})))
+        list(_in_order(_barriers(member, steps), paths[wave], exchanges.get(wave, {}), steps.caches))
         for wave, member in waves.items()
     ]
     return [[*one, end] for one, end in zip(found, _ends(found, list(waves.values())), strict=True)]
 
 
 def _in_order(
-    barriers: Sequence[Mark], sync: Sequence[tuple[bool, int]], exchanges: Mapping[int, Exchange]
+    barriers: Sequence[Mark], path: Path, exchanges: Mapping[int, Exchange], caches: Mapping[int, Cache]
 ) -> Iterator[Mark]:
-    """Barriers and atomics of a wave."""
+    """Barriers, atomics and cache instructions of a wave."""
     rest = iter(barriers)
-    for is_arrival, operation in sync:
+    for is_arrival, operation in path.sync:
         one = exchanges.get(operation)
         if operation >= 0 and is_arrival:
-            yield Mark(-1, is_arrival=True, exchange=None if one is None else (operation, one))
+            cache = caches.get(int(path.instruction[operation]))
+            yield Mark(
+                -1, is_arrival=True, is_pass=cache is not None, exchange=None if one is None else (operation, one),
+                cache=None if cache is None else (operation, cache, operation in path.early),
+            )  # fmt: skip
         elif operation >= 0:
             yield Mark(-1, is_pass=True, takes=operation)
         else:

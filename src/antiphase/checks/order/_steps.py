@@ -11,7 +11,7 @@ Sources: AMD CDNA3 ISA 4.4, LLVM SIInsertWaitcnts and AMDGPUExecutionSynchroniza
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from antiphase import arch
 from antiphase.asm import Imm, Instruction, Kernel, Program
 from antiphase.checks._registers import returns_old
+from antiphase.checks.order._caches import Cache
 from antiphase.errors import Unsupported
 from antiphase.isa import COUNTERS, Control, Memory, Record, counters, find, generation
 from antiphase.machine import waits
@@ -55,6 +56,8 @@ class Rendezvous:
 
 
 Step = Operation | Wait | Rendezvous
+_FIRST = 0
+"""The number of the counter of loads in every generation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,8 @@ class Path:
     starts: first operation of each executed block. arrivals: the instruction of each arrival. counted: arrivals x
     counters, in-order operations issued before the arrival.
     others: it met barriers other than the workgroup's. blocks: what it executed.
-    sync: its arrivals (True) and passes in order, with the operation where that is an atomic, else -1.
+    sync: its arrivals (True) and passes in order, with the operation where that is an atomic or a cache instruction,
+    else -1. early: cache instructions that were issued while loads were outstanding.
     """
 
     instruction: NDArray[np.int64]
@@ -87,6 +91,7 @@ class Path:
     others: bool
     blocks: Sequence[int]
     sync: Sequence[tuple[bool, int]]
+    early: Collection[int] = ()
 
 
 class Steps:
@@ -94,6 +99,7 @@ class Steps:
 
     every: count all barriers as rendezvous, not the workgroup's alone.
     exchanges: atomics that count as an arrival when they issue; acquires: those that count as a pass when complete.
+    caches: cache instructions that are looked at; they count as both when they issue, and as a pass when complete.
     rank: by instruction, its number among the memory operations of its block, -1 for others.
     odd: waits whose count cannot be read. barriers: actions of barrier instructions, by instruction; of_joined: those
     that mean the named barrier joined last.
@@ -101,9 +107,9 @@ class Steps:
 
     def __init__(
         self, program: Program, kernel: Kernel, every: bool = False, exchanges: Collection[int] = (),
-        acquires: Collection[int] = (),
+        acquires: Collection[int] = (), caches: Mapping[int, Cache] | None = None,
     ) -> None:  # fmt: skip
-        self.every, self.exchanges, self.acquires = every, exchanges, acquires
+        self.every, self.exchanges, self.acquires, self.caches = every, exchanges, acquires, caches or {}
         self.target = program.target
         self.generation = generation(self.target)
         self.names = COUNTERS[self.generation]
@@ -191,6 +197,8 @@ class _Walk:
         count = len(steps.names)
         self.in_order: list[deque[tuple[int, int]]] = [deque() for _ in range(count)]
         self.any_order: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+        self.early: set[int] = set()
+        self.unfollowed: list[tuple[int, int]] = []
         self.issued_on = [0] * count
         self.rows: list[tuple[int, int, int, int]] = []
         self.complete: list[list[int]] = []
@@ -217,6 +225,8 @@ class _Walk:
                     self._make_room(step)
                     if step.instruction in self.steps.exchanges:
                         self._arrive(step.instruction, len(self.rows))
+                    if step.instruction in self.steps.caches:
+                        self._cache(step.instruction)
                     self.rows.append((step.instruction, self.passed, self.arrivals, self.completions))
                     before.append(self.issued_on.copy())
                     sequence.append(self._issue(step, len(self.rows) - 1))
@@ -228,6 +238,7 @@ class _Walk:
                         self._meet(step)
         for counter in range(len(self.issued_on)):
             self._leave(counter, 0)
+        self._acknowledge(0)
         width = len(self.issued_on)
         table = _table(self.rows, 4)
         twice = np.array([len(self.steps.operations[i].counters) == 2 for i in table[:, 0].tolist()], bool)
@@ -235,7 +246,7 @@ class _Walk:
         return Path(
             table[:, 0], table[:, 1], table[:, 2], complete, table[:, 3], done, sequences, _table(before, width),
             np.array(starts, np.int64), np.array(self.at, np.int64), _table(self.counted, width), others,
-            blocks, self.sync,
+            blocks, self.sync, self.early,
         )  # fmt: skip
 
     def _meet(self, step: Rendezvous) -> None:
@@ -248,6 +259,12 @@ class _Walk:
         self.at.append(instruction)
         self.counted.append(self.issued_on.copy())
         self.sync.append((True, operation))
+
+    def _cache(self, instruction: int) -> None:
+        self._arrive(instruction, len(self.rows))
+        self.passed += 1
+        if self.in_order[_FIRST] or self.any_order[_FIRST]:
+            self.early.add(len(self.rows))
 
     def _pass(self, operation: int) -> None:
         self.passed += 1
@@ -269,6 +286,9 @@ class _Walk:
                 numbers[column] = self.issued_on[counter]
                 self.issued_on[counter] += 1
             (self.in_order if step.ordered else self.any_order)[counter].append((index, column))
+        cache = self.steps.caches.get(step.instruction)
+        if cache is not None and cache.writes_back and not step.counters:
+            self.unfollowed.append((index, self.issued_on[_FIRST]))
         return numbers
 
     def _wait(self, step: Wait) -> None:
@@ -276,6 +296,15 @@ class _Walk:
             return
         for counter, left in step.conditions:
             self._leave(counter, left)
+            if counter == _FIRST:
+                self._acknowledge(left)
+
+    def _acknowledge(self, left: int) -> None:
+        """Write-backs of CDNA answer on vmcnt, although LLVM counts them nowhere."""
+        done = [entry for entry in self.unfollowed if left <= self.issued_on[_FIRST] - entry[1]]
+        self.unfollowed = [entry for entry in self.unfollowed if entry not in done]
+        for index, _ in done:
+            self._pass(index)
 
     def _leave(self, counter: int, left: int, any_order: bool = True) -> None:
         queue, changed = self.in_order[counter], False
@@ -291,7 +320,8 @@ class _Walk:
 
     def _finish(self, index: int, column: int) -> None:
         self.complete[index][column], self.done[index][column] = self.arrivals, self.completions
-        if column == 0 and self.rows[index][0] in self.steps.acquires:
+        instruction = self.rows[index][0]
+        if column == 0 and (instruction in self.steps.acquires or instruction in self.steps.caches):
             self._pass(index)
 
 

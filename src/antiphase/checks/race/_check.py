@@ -14,8 +14,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from antiphase.checks._finding import Checked, Finding
-from antiphase.checks.order import ASYNC_LOAD, ENGINES, Exchanging, Group, Pairs, Steps, Touched, clusters, unordered
+from antiphase.checks.order import (
+    ASYNC_LOAD,
+    ENGINES,
+    Exchanging,
+    Group,
+    Pairs,
+    Steps,
+    Touched,
+    cache_model,
+    caches,
+    clusters,
+    unordered,
+)
 from antiphase.checks.race._grid import GridTally
+from antiphase.checks.race._handover import Handovers
 from antiphase.checks.race._pairs import Tally
 from antiphase.checks.race._release import in_lds, in_memory
 from antiphase.checks.race._whole import between, hands_over, too_many
@@ -26,8 +39,10 @@ def check_races(recording: Recording) -> Checked:
     """Races of a recorded launch, equal ones as one finding with their number."""
     kernel = recording.program.kernel(recording.kernel)
     exchanging = Exchanging(recording, kernel)
-    steps = Steps(recording.program, kernel, True, exchanging.instructions, exchanging.acquires)
-    tally, grid = Tally(kernel, steps, exchanging.numbered), GridTally(kernel, recording.program.target)
+    target = recording.program.target
+    looked_at = caches(kernel, target) if exchanging.instructions else {}
+    steps = Steps(recording.program, kernel, True, exchanging.instructions, exchanging.acquires, looked_at)
+    tally, grid = Tally(kernel, steps, exchanging.numbered), GridTally(kernel, target)
     met: list[Group] = []
     for group in clusters(recording, steps, exchanging):
         tally.add(group, "lds", group.lds, _between_waves(group, group.lds, in_lds(group, steps)))
@@ -54,11 +69,14 @@ def _between_workgroups(
         return (), ()
     if len({trace.workgroup for trace in recording.waves}) < math.prod(recording.grid):
         return (), ("race: atomics hand over between workgroups, and not all of them are recorded",)
-    found = None if too_many(met) else between(met, hot, steps)
+    model = cache_model(tally.kernel, steps.target)
+    found = None if too_many(met) else between(met, hot, steps, model)
     if found is None:
         return (), ("race: atomics hand over between workgroups, more often than can be followed",)
-    tally.add(found[0], "memory", *found[1:])
-    return (), ()
+    tally.add(found.group, "memory", found.touched, found.open)
+    handovers = Handovers(tally.kernel, steps, model, tally)
+    handovers.add(found.ordered)
+    return tuple(handovers.findings()), ()
 
 
 def _between_waves(group: Group, touched: Touched, complete: np.ndarray) -> Pairs:

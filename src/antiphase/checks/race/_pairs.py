@@ -71,7 +71,7 @@ class Tally:
         kind[touched.access] = touched.kind
         x, y = _oriented(group, pairs, within_wave)
         sync = Synchronization(group, self.compares, self.numbered)
-        judged = ~sync.guesses(x, y, kind, space, pairs.byte) & ~self._both_atomic(group, x, y, kind)
+        judged = self._meant(group, space, x, y, kind, pairs.byte, sync)
         if group.clock is not None and group.clock.stuck and not within_wave:
             self.not_judged.setdefault("barriers", set()).update(group.instruction(a) for a in x[judged].tolist())
             return
@@ -83,6 +83,21 @@ class Tally:
         judged &= ~excused
         for i in np.flatnonzero(judged).tolist():
             self._one(group, space, int(x[i]), int(y[i]), kind, (int(pairs.byte[i]), int(pairs.bytes_[i])), within_wave)
+
+    def judged(
+        self, group: Group, space: str, x: NDArray[np.int64], y: NDArray[np.int64], kind: NDArray[np.int64],
+        byte: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:  # fmt: skip
+        """Pairs whose order matters: no guesses, no flags, and no loads whose value goes nowhere. byte: in common."""
+        sync = Synchronization(group, self.compares, self.numbered)
+        meant = self._meant(group, space, x, y, kind, byte, sync)
+        return meant & ~self._idle(group, x, y, kind, meant)
+
+    def _meant(
+        self, group: Group, space: str, x: NDArray[np.int64], y: NDArray[np.int64], kind: NDArray[np.int64],
+        byte: NDArray[np.int64], sync: Synchronization,
+    ) -> NDArray[np.bool_]:  # fmt: skip
+        return ~sync.guesses(x, y, kind, space, byte) & ~self._both_atomic(group, x, y, kind)
 
     def _both_atomic(
         self, group: Group, x: NDArray[np.int64], y: NDArray[np.int64], kind: NDArray[np.int64]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from antiphase.checks.order import AT_MOST, Group, Pairs, Steps, Touched, unordered, whole
+from antiphase.checks.order import AT_MOST, CacheModel, Group, Pairs, Steps, Touched, unordered, whole
+from antiphase.checks.race._handover import Ordered
 from antiphase.checks.race._release import in_memory
 
 _MOST_PAIRS = 50_000_000
@@ -29,12 +31,22 @@ def too_many(groups: Iterable[Group]) -> bool:
     return sum(len(own) for group in groups for own in group.exchanges.values()) > AT_MOST
 
 
-def between(groups: Sequence[Group], hot: Touched, steps: Steps) -> tuple[Group, Touched, Pairs] | None:
-    """Accesses to memory of different groups that nothing puts in order. hot: the bytes where they meet.
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Accesses to memory of different groups of a launch: pairs that nothing puts in order, and pairs in order."""
 
-    None if looking at all that meet would take too long.
+    group: Group
+    touched: Touched
+    open: Pairs
+    ordered: Ordered
+
+
+def between(groups: Sequence[Group], hot: Touched, steps: Steps, model: CacheModel) -> Between | None:
+    """What different groups do where they meet. hot: the bytes of that.
+
+    None if looking at all of it would take too long.
     """
-    together = whole(groups, [_within(group.memory, hot) for group in groups], steps)
+    together = whole(groups, [_within(group.memory, hot) for group in groups], steps, model)
     touched = together.memory
     if len(touched.start) * len(groups) > _MOST_PAIRS:
         return None
@@ -44,8 +56,11 @@ def between(groups: Sequence[Group], hot: Touched, steps: Steps) -> tuple[Group,
     pairs = unordered(touched, agent, now, now)
     released = in_memory(together, steps, one_workgroup=False)
     a, b = pairs.a, pairs.b
-    open_ = (together.seen(b, a) <= released[a]) & (together.seen(a, b) <= released[b])
-    return together, touched, pairs.of(open_)
+    ahead, behind = together.seen(b, a) > released[a], together.seen(a, b) > released[b]
+    kind, engine = np.zeros(len(agent), np.int64), np.zeros(len(agent), np.int64)
+    kind[touched.access], engine[touched.access] = touched.kind, touched.engine
+    ordered = Ordered(together, np.where(ahead, a, b), np.where(ahead, b, a), pairs, kind, engine, released)
+    return Between(together, touched, pairs.of(~ahead & ~behind), ordered.of(ahead | behind))
 
 
 def _within(touched: Touched, hot: Touched) -> Touched:

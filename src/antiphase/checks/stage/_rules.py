@@ -10,27 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from antiphase.asm import Kernel
-from antiphase.checks._finding import Finding, Severity, Site
+from antiphase.checks._finding import Finding, Fix, Severity, Site
 from antiphase.checks._loops import loops
-from antiphase.checks.order import READ, Group, Rendezvous, Steps, distinct, grain, groups, spread, unordered
+from antiphase.checks.order import READ, Group, Path, Rendezvous, Steps, distinct, grain, groups, spread, unordered
 from antiphase.checks.race import KINDS
 from antiphase.checks.stage._groups import OffsetGroups, offset_groups
 from antiphase.checks.stage._slots import needless_completions
+from antiphase.checks.wait import wait_text
 from antiphase.machine import Recording
 
 
 @dataclass(slots=True)
 class _Seen:
-    """Equal findings. facts: of the first of them."""
+    """Equal findings. facts, fix: of the first of them that asks for most."""
 
     severity: Severity
     sites: tuple[Site, ...]
-    facts: dict[str, object]
+    facts: dict[str, Any]
+    fix: Fix | None
     count: int = 0
 
 
@@ -38,13 +41,17 @@ class _Seen:
 class _Collected:
     found: dict[tuple[str, tuple[int, ...]], _Seen] = field(default_factory=dict)
 
-    def add(self, rule: str, severity: Severity, sites: tuple[Site, ...], **facts: object) -> None:
+    def add(self, rule: str, severity: Severity, sites: tuple[Site, ...], fix: Fix | None = None, **facts: Any) -> None:
+        """Count a finding. fix: a wait for the count that facts name."""
         key = rule, tuple(site.instruction for site in sites)
-        self.found.setdefault(key, _Seen(severity, sites, facts)).count += 1
+        seen = self.found.setdefault(key, _Seen(severity, sites, facts, fix))
+        seen.count += 1
+        if fix is not None and (seen.fix is None or facts["count"] < seen.facts["count"]):
+            seen.facts, seen.fix = facts, fix
 
     def findings(self) -> list[Finding]:
         return [
-            Finding("stage", rule, seen.severity, seen.sites, seen.facts, None, seen.count)
+            Finding("stage", rule, seen.severity, seen.sites, seen.facts, seen.fix, seen.count)
             for (rule, _), seen in sorted(self.found.items())
         ]
 
@@ -62,7 +69,7 @@ def check_stages(recording: Recording) -> list[Finding]:
             _no_offset(collected, group, conditional)
             continue
         _shape(collected, group, offset, steps)
-        _too_close(collected, group, offset)
+        _too_close(collected, group, offset, steps)
         _reversed(collected, group, offset)
         if needless is None:
             needless = list(needless_completions(kernel, steps, group))
@@ -97,7 +104,7 @@ def _no_offset(collected: _Collected, group: Group, conditional: tuple[int, ...]
 def _shape(collected: _Collected, group: Group, offset: OffsetGroups, steps: Steps) -> None:
     """H5 and H8, and an offset that is never closed."""
     opening = (Site(offset.opening[0], "opening barrier", offset.trailing),)
-    sizes = {"leading": len(offset.leading), "trailing": len(offset.trailing), "gap": offset.gap}
+    sizes: dict[str, Any] = {"leading": len(offset.leading), "trailing": len(offset.trailing), "gap": offset.gap}
     if len(offset.leading) != len(offset.trailing):
         collected.add("uneven_groups", "warning", opening, **sizes)
     if not offset.closed:
@@ -106,7 +113,7 @@ def _shape(collected: _Collected, group: Group, offset: OffsetGroups, steps: Ste
         collected.add("not_two_waves_a_simd", "info", opening, target=steps.target, **sizes)
 
 
-def _too_close(collected: _Collected, group: Group, offset: OffsetGroups) -> None:
+def _too_close(collected: _Collected, group: Group, offset: OffsetGroups, steps: Steps) -> None:
     """H1 to H4: unordered accesses of the two groups, with the rendezvous that their code has between them."""
     touched = group.lds
     kind = np.zeros(len(group.wave), np.int64)
@@ -130,10 +137,25 @@ def _too_close(collected: _Collected, group: Group, offset: OffsetGroups) -> Non
             Site(group.instruction(x), roles[0], offset.trailing),
             Site(group.instruction(y), roles[1], offset.leading),
         )
+        last = int(path.issued[second]) - offset.gap - 1
+        wait, fix = _wait(steps, path, first, x & 1, last) if rule == "completed_too_late" else ({}, None)
         collected.add(
-            rule, "error", sites, conflict="_".join(roles), crossed=crossed, gap=offset.gap, completed_at=until,
-            needed_at=crossed - offset.gap, byte=byte, workgroup=group.number,
+            rule, "error", sites, fix, conflict="_".join(roles), crossed=crossed, gap=offset.gap, completed_at=until,
+            needed_at=crossed - offset.gap, byte=byte, workgroup=group.number, **wait,
         )  # fmt: skip
+
+
+def _wait(steps: Steps, path: Path, operation: int, column: int, arrival: int) -> tuple[dict[str, Any], Fix | None]:
+    """What completes an operation before its wave arrives at a rendezvous, as facts and as a fix, where it can."""
+    numbers = steps.operations[int(path.instruction[operation])].counters
+    if not numbers or arrival < path.arrived[operation]:
+        return {}, None
+    counter = numbers[min(column, len(numbers) - 1)]
+    sequence = int(path.sequence[operation, column])
+    left = max(0, int(path.counted[arrival, counter]) - sequence - 1) if sequence >= 0 else 0
+    name = steps.names[counter]
+    fix = Fix("insert", int(path.arrivals[arrival]), (wait_text(name, left, steps.generation),))
+    return {"counter": name, "count": left}, fix
 
 
 def _reversed(collected: _Collected, group: Group, offset: OffsetGroups) -> None:

@@ -1,8 +1,9 @@
 """`useless`: waits and barriers that order nothing, with the proof."""
 
-from antiphase.checks.useless._check import UselessProofs, check_useless
+from antiphase.checks.useless._check import ENOUGH, UselessProofs, check_useless
 
 __all__ = [
+    "ENOUGH",
     "UselessProofs",
     "check_useless",
 ]
