@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from antiphase import arch
 from antiphase.errors import AntiphaseError
 from antiphase.report import terminal
+from benchmarks._checks import checks
 from benchmarks._families import families, large_kernel
 from benchmarks._full import SIZE, full_launch
 from benchmarks._measurement import Results, write
@@ -30,6 +31,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Results]] = {
     "full": full_launch,
     "families": families,
     "large": large_kernel,
+    "checks": checks,
 }
 # The bar is set on gfx1100; gfx942 stands in for it where it cannot be run.
 _GEMM_TARGETS = ("gfx1100", "gfx942")

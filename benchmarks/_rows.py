@@ -54,5 +54,8 @@ ROWS = (
     Row("cold_start_import_s", "  besides: importing antiphase, NumPy, llvmlite", "s"),
     Row("large_cold_start_s", "cold start of a kernel of 33,000 instructions", "s"),
     Row("large_cold_start_parse_s", "  of that parse", "s"),
+    Row("static_checks_s", "static checks, for each 4,000 instructions", "s", Bar("at most", 2)),
+    Row("demo_checks_gfx942_s", "MI300X demonstration: recording and all dynamic checks", "s", Bar("at most", 10)),
+    Row("demo_checks_gfx950_s", "MI350 demonstration: recording and all dynamic checks", "s", Bar("at most", 10)),
     Row("help_s", "antiphase --help", "s", Bar("at most", 0.3)),
 )
