@@ -110,6 +110,17 @@ def test_null_pointers_tensors_and_explicit_scratch(compiled, launches):
     assert launches[0].kernarg[:16] == struct.pack("<QQ", x.ctypes.data, 0)
 
 
+@triton.jit
+def nothing():
+    pass
+
+
+def test_a_kernel_whose_only_arguments_are_scratch_takes_none(tmp_path):
+    text = tmp_path / "nothing.s"
+    text.write_text(compile_kernel(nothing, {}, target="gfx942").asm)
+    assert not launch_asm(text, grid=1, args=[]).faults
+
+
 def replaced(index: int, value: Any) -> list[Any]:
     args = good()
     args[index] = value

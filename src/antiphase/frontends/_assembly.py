@@ -181,7 +181,7 @@ def _trailing_scratch(kernel: Kernel, wanted: Sequence[KernelArg]) -> int:
     Triton says that its workgroups are uniform, and text by hand does not.
     """
     unnamed = all(arg.name is None and arg.value_kind == "global_buffer" for arg in wanted[-2:])
-    return 2 if kernel.metadata.uniform_work_group_size and len(wanted) > 2 and unnamed else 0
+    return 2 if kernel.metadata.uniform_work_group_size and len(wanted) >= 2 and unnamed else 0
 
 
 def _describe(index: int, arg: KernelArg) -> str:
