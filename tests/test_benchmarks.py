@@ -19,10 +19,10 @@ from benchmarks._report import print_families, print_results
 from benchmarks._rows import ROWS, Bar
 from benchmarks._worker import WrongResult, require_right, worker
 
-# What issue 2 asks benchmarks.json to hold.
+# What issues 2 and 4 ask to be measured against a bar.
 PROMISED = {
     *("fast_vs_tinygrad", "recording_vs_fast", "mi300x_full_vs_numpy", "mi300x_full_peak_gib"),
-    *("cold_start_s", "help_s"),
+    *("cold_start_s", "help_s", "static_checks_s", "demo_checks_gfx942_s", "demo_checks_gfx950_s"),
 }
 
 
