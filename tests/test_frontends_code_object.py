@@ -17,7 +17,9 @@ from antiphase._llvm_tools import find_objdump
 from antiphase.errors import UserError
 from antiphase.frontends import Compiled, _compile, launch_asm
 
-needs_objdump = pytest.mark.skipif(not find_objdump().usable, reason="needs llvm-objdump 22 or newer")
+needs_objdump = pytest.mark.skipif(
+    not find_objdump().usable, reason="code objects are read by llvm-objdump 22 or newer, which is not on PATH"
+)
 DOT = "dot_fp16_64x64x64_w4s2"
 
 

@@ -17,7 +17,7 @@ from antiphase.verify._wheel import WheelLlvm
 def llvm(request: pytest.FixtureRequest) -> Iterator[Llvm]:
     found = find_tools()
     if request.param >= len(found.assemblers):
-        pytest.skip("this machine has fewer LLVMs")
+        pytest.skip("asks each LLVM there is, and there is no second: the Triton wheel and llvm-mc 22 make two")
     yield found.assemblers[request.param]
     found.close()
 
@@ -56,7 +56,10 @@ def test_a_line_that_kills_the_assembler_costs_no_other_its_answer(llvm: Llvm) -
     assert found[2] == Code(refusal="the assembler aborted")
 
 
-@pytest.mark.skipif(not any(isinstance(a, WheelLlvm) for a in find_tools().assemblers), reason="needs the Triton wheel")
+@pytest.mark.skipif(
+    not any(isinstance(each, WheelLlvm) for each in find_tools().assemblers),
+    reason="about the process of the Triton wheel, which is not installed",
+)
 def test_the_wheel_is_asked_again_after_its_process_died() -> None:
     wheel = WheelLlvm()
     assert codes(wheel, "gfx942", 0, ["s_nop 0"])[0].accepted
