@@ -18,7 +18,7 @@ _INLINE = (
 _LITERALS = tuple(Imm(n, f"{n:#x}") for n in (0x41, 0x1234, 0xFFFFFF, 0x3F800001, 0x80000000))
 _FIXED = (
     "v_permlane", "v_swap", "v_readlane", "v_readfirstlane", "v_mov_b64", "v_accvgpr", "v_cvt_scale", "v_writelane",
-    "s_movrel", "s_cmpk", "v_div_scale",
+    "s_movrel", "v_movrel", "s_cmpk", "v_div_scale",
 )  # fmt: skip
 _MODIFIERS = {
     "gfx9": {"load": ("nt", "sc1", "sc0"), "store": ("nt", "sc1", "sc0"), "atomic": ("nt",)},

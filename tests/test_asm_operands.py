@@ -149,6 +149,7 @@ def test_modifier_lookup() -> None:
     assert one.modifier("bank_mask") == 12
     assert one.modifier("clamp") is True
     assert one.modifier("row_mask", 15) == 15
+    assert parse_instruction("ds_gws_sema_p gds").modifier("gds") is True
 
 
 def test_pair_holds_the_second_half() -> None:
@@ -169,7 +170,7 @@ def test_pair_holds_the_second_half() -> None:
         ("v_mov_b32 , v1", "an operand is missing at a comma"),
         ("buffer_load_dword v1, v2, s[0:3], 0 ofen", "unknown modifier 'ofen'"),
         ("buffer_load_dword v1, v2, s[0:3], 0 ofset:4", "unknown modifier 'ofset:4'"),
-        ("tbuffer_load_format_x v1, v2, s[0:3], format:22, 0", "an operand, '0', follows a modifier"),
+        ("buffer_load_dword v1, v2, s[0:3], offset:4, 0", "an operand, '0', follows a modifier"),
         ("hello v1", "cannot read the instruction name 'hello'"),
         ("v_mov_b32 v1 v2", "unknown modifier 'v2'"),
         ("v_dual_mov_b32 v1, 0 :: v_dual_mov_b32 v2, 0 :: v_nop", "more than one '::'"),

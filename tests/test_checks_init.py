@@ -84,6 +84,27 @@ def test_what_may_have_been_written(body: str) -> None:
     assert found(body) == []
 
 
+@pytest.mark.parametrize(
+    ("target", "body", "read"),
+    [
+        ("gfx942", "ds_append v1", True),
+        ("gfx942", "ds_read_addtid_b32 v1", True),
+        ("gfx942", "global_load_lds_dword v0, s[0:1]", True),
+        ("gfx942", "global_load_dword v1, v0, s[0:1]", False),
+        ("gfx942", "ds_read_b32 v1, v0", False),
+        ("gfx1250", "cluster_load_b32 v1, v0, s[0:1]", True),
+        ("gfx1250", "cluster_load_async_to_lds_b32 v0, v0, s[0:1]", True),
+        # these name their LDS address
+        ("gfx1250", "global_load_async_to_lds_b32 v0, v0, s[0:1]", False),
+        ("gfx1250", "global_store_async_from_lds_b32 v0, v0, s[0:1]", False),
+        ("gfx1250", "tensor_store_from_lds s[0:3], s[4:11]", False),
+    ],
+)
+def test_what_reads_m0(target: str, body: str, read: bool) -> None:
+    lanes = 32 if target == "gfx1250" else 64
+    assert found(body, target, lanes, {"user_sgpr_count": 12}) == ([(0, ("m0",))] if read else [])
+
+
 def test_a_register_is_told_once() -> None:
     assert found("v_mov_b32 v1, v9\nv_mov_b32 v2, v9") == [(0, ("v9",))]
 

@@ -36,6 +36,30 @@ def test_the_bytes_of_a_tile_are_those_that_the_machine_moves(d: Descriptor) -> 
     assert barrier_of(d.encode()) is None
 
 
+def stored(d: Descriptor, data: np.ndarray) -> np.ndarray:
+    """Memory, 4 KiB of bytes that were 0, after a tensor store from LDS that holds the 4 KiB of `data`."""
+    k = kernel()
+    k("v_lshlrev_b32 v3, 4, v0")
+    for part in range(8):
+        k(f"global_load_b128 v[4:7], v3, s[10:11] offset:{512 * part}\ns_wait_loadcnt 0")
+        k(f"ds_store_b128 v3, v[4:7] offset:{512 * part}\ns_wait_dscnt 0")
+    issue(k, d, "tensor_store_from_lds", 12)
+    k("s_wait_tensorcnt 0")
+    out = np.zeros(4096, np.uint8)
+    assert not k.run(data, out).execution.faults
+    return out
+
+
+@pytest.mark.parametrize("d", DESCRIPTORS.values(), ids=list(DESCRIPTORS))
+def test_the_bytes_that_a_store_takes_from_lds(d: Descriptor) -> None:
+    data = np.random.default_rng(0).integers(1, 256, 4096, np.uint8)
+    tile, expected = tiles(replace(d, words=[0] * 20).encode(), load=False), np.zeros(4096, np.uint8)
+    assert (tile.lds_sizes == tile.memory_sizes).all()
+    for start, to, size in zip(tile.lds.tolist(), tile.memory.tolist(), tile.lds_sizes.tolist(), strict=True):
+        expected[to : to + size] = data[start : start + size]
+    assert (stored(replace(d, words=[0] * 20), data) == expected).all()
+
+
 def test_the_barrier_that_a_tile_signals() -> None:
     assert barrier_of(Descriptor(barrier=0x400).encode()) == 0x400
 

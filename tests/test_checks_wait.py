@@ -151,7 +151,15 @@ def test_expert_mode_is_known_however_its_register_is_written(mode: str, expert:
     assert [f.rule for f in found(body, "gfx1201")] == ["result_not_written"] * expert
 
 
-@pytest.mark.parametrize("call", ["s_swappc_b64 s[30:31], s[20:21]", "s_call_b64 s[30:31], .Lthere\n.Lthere:"])
-def test_what_a_called_function_may_have_waited_for_is_no_finding(call: str) -> None:
-    assert not found(LOAD.format(2) + call + "\nv_mov_b32 v9, v2")
-    assert found(call + "\n" + LOAD.format(2) + "v_mov_b32 v9, v2")
+def test_what_a_called_function_may_have_waited_for_is_no_finding() -> None:
+    call = "s_swappc_b64 s[30:31], s[20:21]\n"
+    assert not found(LOAD.format(2) + call + "v_mov_b32 v9, v2")
+    assert found(call + LOAD.format(2) + "v_mov_b32 v9, v2")
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_called_function_is_followed(waits: bool) -> None:
+    wait = "s_waitcnt vmcnt(0)\n" * waits
+    there = f"s_branch .Lend\n.Lthere:\n{wait}s_setpc_b64 s[30:31]\n.Lend:"
+    calls = f"s_call_b64 s[30:31], .Lthere\nv_mov_b32 v9, v2\n{there}"
+    assert bool(found(LOAD.format(2) + calls)) is not waits

@@ -86,7 +86,7 @@ def test_outcomes():
     assert outcome(name, f"{name} v[0:15], v[0:1], v[0:1], v[0:15]") == (True, "modelled", "")
     assert outcome("image_load", "") == (True, "unsupported", "a graphics instruction")
     assert outcome("v_made_up", "v_made_up v0") == (True, "unsupported", "no record of its meaning")
-    assert outcome("s_trap", "s_trap 0")[1] == "unsupported"
+    assert outcome("s_rfe_b64", "s_rfe_b64 s[0:1]")[1] == "unsupported"
     assert outcome("v_add_f32", "v_add_f32 v0, [") == (
         False,
         "unsupported",
@@ -102,7 +102,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         "s_nop": "s_nop 0",
         "v_add_f32": "v_add_f32 v0, v0, v0",
         "v_exp_f32": "v_exp_f32 v0, v0",
-        "s_trap": "s_trap 0",
+        "s_rfe_b64": "s_rfe_b64 s[0:1]",
         "image_load": "",
     }
     mnemonics = {name: arch.Mnemonic(name, {"gfx942": line}) for name, line in forms.items()}
@@ -116,7 +116,7 @@ def test_coverage_as_json(small: None, capsys: pytest.CaptureFixture[str]) -> No
     found = targets["gfx942"]
     assert (found["accepted"], found["parsed"], found["executed"]) == (4, 4, 3)
     assert found["executed_names"] == {"s_nop": "exact", "v_add_f32": "exact", "v_exp_f32": "modelled"}
-    assert list(found["unsupported"]) == ["s_trap"] and found["unsupported"]["s_trap"]
+    assert list(found["unsupported"]) == ["s_rfe_b64"] and found["unsupported"]["s_rfe_b64"]
     assert found["graphics"] == ["image_load"]
     assert found["classes"]["VALU"] == {
         "accepted": 2,
@@ -133,7 +133,7 @@ def test_coverage_in_words(small: None, capsys: pytest.CaptureFixture[str]) -> N
     shown = capsys.readouterr().out
     rows = [row.split() for row in shown.splitlines()]
     assert ["all", "but", "graphics", "4", "4", "2", "1", "1"] in rows
-    assert ["s_trap"] in rows
+    assert ["s_rfe_b64"] in rows
     assert "gfx950" not in shown
 
 

@@ -76,7 +76,7 @@ def test_arguments_are_packed_at_their_offsets(file, launches):
         bytes(8),
     ]
     assert launch.grid == (3, 1, 1)
-    assert launch.threads_per_workgroup == 128
+    assert launch.threads == (128, 1, 1)
     assert [(b.address, b.size) for b in launch.buffers] == [(a.ctypes.data, 400) for a in (x, out)]
 
 
@@ -85,7 +85,7 @@ def test_hidden_arguments_are_filled_in(compiled):
     kinds = [f"hidden_block_count_{axis}" for axis in "xyz"] + ["hidden_grid_dims", "hidden_dynamic_lds_size"]
     args = tuple(asm.KernelArg(4 * at, 4, kind) for at, kind in enumerate(["by_value", *kinds, "hidden_none"]))
     kernel = replace(kernel, metadata=replace(kernel.metadata, args=args, kernarg_segment_size=32))
-    block = _launch.build_kernarg(kernel, [struct.pack("<i", -1)], (5, 6, 1), 128, 64)
+    block = _launch.build_kernarg(kernel, [struct.pack("<i", -1)], (5, 6, 1), (128, 1, 1), 64)
     assert struct.unpack("<8i", block) == (-1, 5, 6, 1, 2, 64, 0, 0)
 
 
@@ -101,7 +101,7 @@ def test_a_compiled_kernel_brings_its_types_threads_and_lds(compiled, launches):
     weight, half = (_launch.explicit_args(launch.program.kernel())[i] for i in (3, 4))
     assert launch.kernarg[weight.offset :][:4] == struct.pack("<f", 1.0), "an int for an fp32 argument"
     assert launch.kernarg[half.offset :][:2] == struct.pack("<e", 2.0)
-    assert (launch.threads_per_workgroup, launch.lds_bytes) == (128, compiled.shared)
+    assert (launch.threads, launch.lds_bytes) == ((128, 1, 1), compiled.shared)
 
 
 def test_null_pointers_tensors_and_explicit_scratch(compiled, launches):
@@ -206,7 +206,10 @@ def test_targets_are_checked(file):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"threads": 0}, "takes 1 to 128"),
+        ({"threads": 0}, "has no work-items"),
+        ({"threads": (16, 0)}, "has no work-items"),
+        ({"threads": (16, 9)}, "takes 1 to 128"),
+        ({"threads": (2, 2, 2, 2)}, "4 dimensions"),
         ({"threads": 129}, "takes 1 to 128"),
         ({"lds_bytes": -1}, "lds_bytes is -1"),
     ],

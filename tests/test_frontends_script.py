@@ -48,7 +48,7 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[Launch]:
             c[:] = a + b + bias
         faults = [STRAY] * 2 if launch.kernel == "bad" else []
         return SimpleNamespace(
-            instructions=launch.grid[0] * launch.threads_per_workgroup,
+            instructions=launch.grid[0] * launch.threads[0],
             program=launch.program,
             kernel=launch.program.kernel(launch.kernel),
             memory=Memory(),
@@ -77,7 +77,7 @@ def test_launch_reaches_the_machine_with_the_tensors_addresses(script, launches)
         "assert triton.runtime.driver.active.get_current_target().arch == 'gfx950'\n"
     )
     assert run_script(path, target="gfx950") == 0
-    assert (launches[0].grid, launches[0].threads_per_workgroup) == ((4, 1, 1), 64)
+    assert (launches[0].grid, launches[0].threads) == ((4, 1, 1), (64, 1, 1))
     assert [(buffer.name, buffer.size) for buffer in launches[0].buffers] == [
         ("x", 400),
         ("y", 400),

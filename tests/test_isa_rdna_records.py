@@ -64,7 +64,7 @@ OTHER_FORMS = ("v_bitop2_b32", "v_dot2acc_f32_f16", "v_dot2acc_f32_bf16", "v_mov
 
 
 def registers(bank: str, slot: Slot, at: int, packed: bool) -> str:
-    width = slot.type.dwords * slot.count * (2 if packed and slot.type.bits == 32 else 1)
+    width = slot.dwords * (2 if packed and slot.type.bits == 32 else 1)
     return f"{bank}{at}" if width == 1 else f"{bank}[{at}:{at + width - 1}]"
 
 

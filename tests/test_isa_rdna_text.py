@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from _wave import Wave
 
-from antiphase.errors import Unsupported
-
 RNG = np.random.default_rng(5)
 
 
@@ -142,8 +140,3 @@ def test_clamp_of_minima_and_maxima_of_three_takes_negative_results_to_zero() ->
 def test_no_operation() -> None:
     before = words()
     np.testing.assert_array_equal(Wave("gfx1250", 32, v1=before).run("v_nop\nv_nop")["v1"], before)
-
-
-def test_signs_of_halves_that_a_dot_product_does_not_take_are_refused() -> None:
-    with pytest.raises(Unsupported, match="neg_lo on v_dot2_f32_f16"):
-        Wave("gfx1100", 32).run("v_dot2_f32_f16 v4, v1, v2, v3 neg_lo:[1,0,0]")

@@ -173,11 +173,11 @@ def test_dot_products_of_16_and_8_bit_floats() -> None:
     words_a, words_b = (RNG.uniform(-2, 2, (256, 2)).astype(np.float16) for _ in range(2))
     c = RNG.uniform(-2, 2, 256).astype(np.float16)
     exact_sum = (words_a.astype(np.float64) * words_b).sum(1) + c
-    a, b = (w.view(np.uint32).ravel() for w in (words_a, words_b))
+    halves = (*words_a.T, *words_b.T)
     for target in ("gfx1100", "gfx1201"):
-        (half,) = run("v_dot2_f16_f16", a, b, c, target=target)
+        (half,) = run("v_dot2_f16_f16", *halves, c, target=target)
         np.testing.assert_allclose(half, exact_sum, atol=2**-8)
-        (single,) = run("v_dot2_f32_f16", a, b, c.astype(np.float32), target=target)
+        (single,) = run("v_dot2_f32_f16", *halves, c.astype(np.float32), target=target)
         np.testing.assert_allclose(single, exact_sum, rtol=1e-5, atol=1e-6)
     for first, one in (("fp8", ml_dtypes.float8_e4m3fn), ("bf8", ml_dtypes.float8_e5m2)):
         for second, two in (("fp8", ml_dtypes.float8_e4m3fn), ("bf8", ml_dtypes.float8_e5m2)):

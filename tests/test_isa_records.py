@@ -110,7 +110,7 @@ def test_every_record_compiles() -> None:
 
 def operand(slot: Slot, at: int, record: Alu) -> str:
     """A register that suits a slot."""
-    width = slot.type.dwords * slot.count * (2 if record.packed and slot.type.bits == 32 else 1)
+    width = slot.dwords * (2 if record.packed and slot.type.bits == 32 else 1)
     return f"v{at}" if width == 1 else f"v[{at}:{at + width - 1}]"
 
 

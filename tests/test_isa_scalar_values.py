@@ -193,7 +193,7 @@ def test_no_scalar_integer_operation_is_left_out() -> None:
         id(record(name, t).semantics) for name in SAVING for t in ("gfx950", "gfx1201") if name in REGISTRY.records
         and any(r.targets is None or t in r.targets for r in REGISTRY.records[name])
     }  # fmt: skip
-    elsewhere = ("f16", "f32", "s_wqm", "s_quadmask", "s_bitreplicate", "_u64", "s_pack_hl", "mov", "s_getpc")
+    elsewhere = ("f16", "f32", "s_wqm", "s_quadmask", "s_bitrep", "_u64", "s_pack_hl", "mov", "s_getpc", "s_set_gpr")
     left = [
         r.name
         for r in REGISTRY.all()

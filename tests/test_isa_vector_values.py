@@ -140,12 +140,9 @@ def two_steps(t: str) -> Callable[..., float]:
     return lambda a, b, c: exact(1.0, exact(a, b, -0.0, t), c, t)
 
 
-def dot_of_two(t: str, total: str = "f32") -> Callable[..., float]:
-    def f(a: int, b: int, c: float) -> float:
-        for shift in (0, 16):
-            x, y = (float(np.array(w >> shift & 0xFFFF, np.uint16).view(DTYPES[t])) for w in (a, b))
-            c = exact(x, y, c, total)
-        return c
+def dot_of_two(total: str = "f32") -> Callable[..., float]:
+    def f(a_low: float, a_high: float, b_low: float, b_high: float, c: float) -> float:
+        return exact(a_high, b_high, exact(a_low, b_low, c, total), total)
 
     return f
 
@@ -163,13 +160,13 @@ FUSED = {
 STEPWISE = {
     "v_mad_f16": two_steps("f16"), "v_mad_legacy_f16": two_steps("f16"), "v_mac_f16": two_steps("f16"),
     "v_madak_f16": two_steps("f16"), "v_madmk_f16": two_steps("f16"),
-    "v_dot2c_f32_f16": dot_of_two("f16"), "v_dot2c_f32_bf16": dot_of_two("bf16"),
-    "v_dot2_f32_f16": dot_of_two("f16"), "v_dot2_f32_bf16": dot_of_two("bf16"),
+    "v_dot2c_f32_f16": dot_of_two(), "v_dot2c_f32_bf16": dot_of_two(),
+    "v_dot2_f32_f16": dot_of_two(), "v_dot2_f32_bf16": dot_of_two(),
     "v_fma_mixlo_f16": mixed, "v_fma_mixhi_f16": mixed, "v_fmac_f64": fused("f64"), "v_fma_f64": fused("f64"),
 }  # fmt: skip
 LATER = {
-    "v_dot2_bf16_bf16": dot_of_two("bf16", "bf16"),
-    "v_dot2_f16_f16": dot_of_two("f16", "f16"),
+    "v_dot2_bf16_bf16": dot_of_two("bf16"),
+    "v_dot2_f16_f16": dot_of_two("f16"),
     "v_fmac_dx9_zero_f32": lambda a, b, c: c if 0 in (a, b) else exact(a, b, c, "f32"),
 }
 """Of RDNA 3."""

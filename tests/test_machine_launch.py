@@ -257,7 +257,7 @@ def test_a_program_may_run_again_and_old_code_is_let_go(monkeypatch: pytest.Monk
     "refused",
     [
         "s_swappc_b64 s[20:21], s[22:23]",
-        "s_getreg_b32 s20, hwreg(HW_REG_HW_ID)",
+        "s_getreg_b32 s20, hwreg(HW_REG_STATUS)",
         "s_setreg_b32 hwreg(HW_REG_MODE), s20",
     ],
 )

@@ -263,8 +263,9 @@ def test_buffers_give_zero_beyond_their_end(target: str) -> None:
     result = k.run(data)
     assert not result.execution.faults
     assert result.rows[0].tolist() == np.where(LANES < 20, before[:32], 0).tolist()
-    # 12 bytes further on, all eight of them below byte 80
-    assert result.rows[1].tolist() == np.where(LANES < 16, before[3:35], 0).tolist()
+    # 12 bytes further on; each dword by itself
+    assert result.rows[1].tolist() == np.where(LANES < 17, before[3:35], 0).tolist()
+    assert result.rows[2].tolist() == np.where(LANES < 16, before[4:36], 0).tolist()
     assert (data[16:20] == LANES[:4]).all() and (data[20:] == before[20:]).all()
 
 
@@ -274,13 +275,15 @@ def test_structured_buffers_check_as_the_resource_says() -> None:
     for row, check in enumerate((0, 1, 2)):
         k(f"s_mov_b32 s23, {check << 28:#x}\nbuffer_load_b32 v{4 + row}, v0, s[20:23], null idxen offset:8")
         k(f"buffer_load_b64 v[{8 + 2 * row}:{9 + 2 * row}], v0, s[20:23], null idxen offset:8")
-    k(k.wait).keep("v4", "v5", "v6", "v8", "v10")
+    k(k.wait).keep("v4", "v5", "v6", "v8", "v10", "v9", "v11")
     data = np.resize(WORDS, 400)
     rows = k.run(data).rows
     all_ = data[2 : 2 + 96 : 3]
     in_range = np.where(LANES < 5, all_, 0)
     assert (rows[0] == in_range).all() and (rows[1] == in_range).all() and (rows[2] == all_).all()
-    assert not rows[3].any() and (rows[4] == in_range).all()
+    assert (rows[3] == in_range).all() and (rows[4] == in_range).all()
+    # byte 12 to 15 of a record of 12
+    assert not rows[5].any() and (rows[6] == np.where(LANES < 5, data[3 : 3 + 96 : 3], 0)).all()
 
 
 def test_structured_buffers_of_gfx1250() -> None:

@@ -314,6 +314,22 @@ def test_scatter_stores_rows_by_index(record: bool) -> None:
     )
 
 
+@BOTH_MODES
+@pytest.mark.parametrize("rows", [None, (4, 0, 1, 7)], ids=["tile", "scatter"])
+def test_what_a_store_drops_need_not_lie_in_lds(rows: tuple[int, ...] | None, record: bool) -> None:
+    """As Triton's descriptor stores: rows of 8 with 2 of padding, but none behind the last; a fourth is all outside."""
+    k = kernel(1)
+    k("v_add_nc_u32 v2, 1, v0\nds_store_b32 v1, v2 offset:3968\ns_wait_dscnt 0")
+    d = Descriptor(lds=4096 - 112, tensor=(8, 3 if rows is None else 6), tile=(10, 4), strides=(12,), rows=rows)
+    issue(k, d, "tensor_store_from_lds", 10)
+    k("s_wait_tensorcnt 0")
+    out, expected = np.zeros((2, 6, 12), np.uint32)
+    assert not k.run(out, record=record).execution.faults
+    for i, row in enumerate(rows[:3] if rows else range(3)):
+        expected[row, :8] = np.arange(5, 13) + 10 * i
+    assert (out == expected).all()
+
+
 @pytest.mark.parametrize(
     ("wait", "there"), [("s_wait_tensorcnt 0", True), ("s_wait_tensorcnt 1", False), ("s_wait_asynccnt 0", False)]
 )
@@ -339,6 +355,11 @@ def test_tiles_outside_lds_or_memory_are_faults() -> None:
     k = kernel(1)
     issue(k, Descriptor(lds=4096 - 16, tensor=(8,), tile=(8,)), "tensor_load_to_lds", 10, 2)
     issue(k, Descriptor(tensor=(300, 2), tile=(300, 2), strides=(300,)), "tensor_load_to_lds", 10, 2)
-    first, second, _ = k.run(DATA).execution.faults
+    issue(k, Descriptor(lds=4096 - 16, tensor=(5,), tile=(8,)), "tensor_store_from_lds", 10, 2)
+    issue(k, Descriptor(lds=4096 - 16, tensor=(4,), tile=(8,)), "tensor_load_to_lds", 10, 2)
+    data = DATA.copy()
+    first, second, _, third, zeros = k.run(data).execution.faults
     assert (first.kind, first.address, first.size) == ("lds", 4080, 32)
-    assert (second.kind, second.address, second.size) == ("read", DATA.ctypes.data, 1200)
+    assert (third.kind, third.address, third.size) == ("lds", 4080, 20)
+    assert (zeros.kind, zeros.address, zeros.size) == ("lds", 4080, 32), "a load fills what the tensor has not"
+    assert (second.kind, second.address, second.size) == ("read", data.ctypes.data, 1200)

@@ -228,6 +228,17 @@ def test_a_wait_without_a_signal_and_a_deadlock(snapshot: SnapshotAssertion) -> 
     assert printed(part) == snapshot and not raw(part)
 
 
+def test_a_trap(snapshot: SnapshotAssertion) -> None:
+    """The wave that executes it ends the launch, so that no recording has it either."""
+    k = Kernel("gfx1201", threads=64)("s_bfe_u32 s20, ttmp8, 0x50019\ns_cmp_eq_u32 s20, 1")
+    k("s_cbranch_scc0 .Lgoes_on\ns_trap 2\n.Lgoes_on:")
+    with pytest.raises(AntiphaseError) as caught:
+        k.run(record=True)
+    program = asm.parse(k.text(), "k.s")
+    part = failed(program, program.kernel(), caught.value)
+    assert printed(part) == snapshot and not raw(part)
+
+
 MAKERS = {"Finding", "Missing", "_finding", "_found", "_note", "add"}
 """Functions of `checks` that take a rule's name."""
 NO_RULES = {*CHECKS, "error", "warning", "info", *itertools.chain(*COUNTERS.values()), "va_vdst", "vm_vsrc"}
@@ -277,11 +288,11 @@ ONE_WORD = {"conflict", "spills", "registers", "operand"}
 def test_every_rule_of_the_checks_has_words_and_no_words_lack_a_rule() -> None:
     used, known = rules_of_checks(), {key.split("/")[1] for key in RULES}
     assert not [rule for rule in used if not fnmatch.filter(known, rule)]
-    assert not [rule for rule in known - {"deadlock"} if not any(fnmatch.fnmatch(rule, name) for name in used)]
+    assert not [rule for rule in known - {"deadlock", "trap"} if not any(fnmatch.fnmatch(rule, name) for name in used)]
 
 
 def test_every_rule_about_a_launch_has_an_example() -> None:
-    stopped = {"sync/deadlock", "sync/wait_without_signal"}
+    stopped = {"sync/deadlock", "sync/wait_without_signal", "mem/trap"}
     in_the_text = {"init/register_never_written", "stage/unused_borders", "stage/stages_not_separate"}
     launched = {key for key in RULES if key.split("/")[0] in LAUNCH_CHECKS}
     assert set(EXAMPLES) | stopped == launched - in_the_text

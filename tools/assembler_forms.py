@@ -41,7 +41,12 @@ _FIRST = {
     "v_cmp_": ["vcc", "vcc_lo", "v0", "v[0:1]", "v0.l", "s0"],
 }
 _SPECIAL = {
+    "s_barrier_init": ["m0"],
+    "s_barrier_join": ["m0"],
     "s_barrier": ["-1", "1", "m0", "s0"],
+    "s_get_barrier_state": ["s0", "-1"],
+    "s_sendmsg_rtn": ["s0", "s[0:1]", "sendmsg(MSG_RTN_GET_REALTIME)"],
+    "s_setvskip": ["1", "0"],
     "s_setreg": ["hwreg(HW_REG_MODE)", "hwreg(HW_REG_WAVE_MODE)", "s0", "0"],
     "s_getreg": ["hwreg(HW_REG_MODE)", "hwreg(HW_REG_WAVE_MODE)", "s0", "0"],
     "v_s_": ["s0"],  # their source is scalar, though LLVM reads a vector register

@@ -50,7 +50,7 @@ def _launch_options(command: Callable[..., object]) -> Callable[..., object]:
             help="Launch it too: arguments in order, as 'a=random:f16:64x64 c=zeros:f32:64x64 n=64', or a .json file.",
         ),
         click.option("--grid", metavar="X[,Y[,Z]]", help="Workgroups of that launch; 1 by default."),
-        click.option("--threads", type=int, metavar="N", help="Work-items of a workgroup."),
+        click.option("--threads", metavar="X[,Y[,Z]]", help="Work-items of a workgroup."),
         click.option("--lds-bytes", type=int, metavar="N", help="Dynamic LDS of a workgroup."),
     )
     for option in reversed(options):
@@ -218,13 +218,12 @@ def _loaded(
         if given:
             raise UserError(f"--{next(iter(given)).replace('_', '-')} without --args", remedy="give --args ''")
         return program, None
-    if "grid" in given:
-        given["grid"] = _grid(given["grid"])
+    given |= {option: _sides(option, given[option]) for option in ("grid", "threads") if option in given}
     return program, replace(read_launch_spec(launch["launch_args"]), **given)
 
 
-def _grid(text: str) -> tuple[int, ...]:
+def _sides(option: str, text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise UserError(f"--grid {text}", remedy="give one to three numbers, as in 16,4") from None
+        raise UserError(f"--{option} {text}", remedy="give one to three numbers, as in 16,4") from None

@@ -15,6 +15,7 @@ from antiphase.checks import (
     Checked,
     CheckedKernel,
     Finding,
+    Site,
     Suppressed,
     check_execution,
     check_program,
@@ -23,7 +24,7 @@ from antiphase.checks import (
     together,
 )
 from antiphase.checks import suppress as left_by
-from antiphase.errors import AntiphaseError, Deadlock, Incomplete, Unsupported, UserError
+from antiphase.errors import AntiphaseError, Deadlock, Incomplete, Trapped, Unsupported, UserError
 from antiphase.frontends import Compiled, LaunchSpec, RunOptions, launch_asm, load, run_script
 from antiphase.frontends._launch import Launch
 from antiphase.machine import Execution
@@ -31,6 +32,8 @@ from antiphase.machine import Execution
 RECORDED_WORKGROUPS = 4
 """Workgroups of a script's launch that are recorded: neighbours in both directions of most tile orders."""
 MAX_INSTRUCTIONS = 2_000_000_000
+
+_UNFINISHED = (Deadlock, Trapped, Unsupported, Incomplete)
 
 Step = Callable[[str], None]
 
@@ -72,7 +75,7 @@ def check(
     *,
     args: Sequence[Any] | None = None,
     grid: int | Sequence[int] = 1,
-    threads: int | None = None,
+    threads: int | Sequence[int] | None = None,
     lds_bytes: int | None = None,
     kernel: str | None = None,
     target: str | None = None,
@@ -160,7 +163,7 @@ def record(
     try:
         limits = {"max_instructions": MAX_INSTRUCTIONS, "recording_limit": options.recording_limit}
         execution = launch_asm(source, kernel=kernel, record=True, **limits, **launch)
-    except (Deadlock, Unsupported, Incomplete) as error:
+    except _UNFINISHED as error:
         program = source if isinstance(source, Program) else source.program
         return [failed(program, program.kernel(kernel), error)]
     step("checking the recording")
@@ -188,7 +191,7 @@ def check_script(
         )
     except SystemExit as exit:
         reason = f"{path} ended with status {exit.code}" if exit.code else ""
-    except (Deadlock, Unsupported, Incomplete):
+    except _UNFINISHED:
         if not watch.parts:
             raise
     except Exception as error:
@@ -234,8 +237,12 @@ class Watch:
 
 
 def failed(program: Program, kernel: Kernel, error: AntiphaseError) -> CheckedKernel:
-    """A launch that did not end: a deadlock is a finding, everything else leaves the verdict open."""
+    """A launch that did not end: a deadlock and a trap are findings, everything else leaves the verdict open."""
     if isinstance(error, Deadlock):
         finding = Finding("sync", "deadlock", "error", (), {"text": str(error)})
-        return CheckedKernel(program, kernel, Checked((finding,)), ("sync",), 1)
-    return CheckedKernel(program, kernel, Checked((), (str(error),)), (), 1)
+    elif isinstance(error, Trapped):
+        site = Site(error.instruction, "trap", (error.wave,))
+        finding = Finding("mem", "trap", "error", (site,), {"workgroup": error.workgroup})
+    else:
+        return CheckedKernel(program, kernel, Checked((), (str(error),)), (), 1)
+    return CheckedKernel(program, kernel, Checked((finding,)), (finding.check,), 1)

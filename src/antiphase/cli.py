@@ -14,11 +14,12 @@ from antiphase._cli_arch import arch
 from antiphase._cli_checks import check, mutate
 from antiphase._cli_layout import layout
 from antiphase._cli_shared import json_option, silence_shutdown, target_option, write_json
-from antiphase.errors import AntiphaseError, Incomplete, UserError
+from antiphase.errors import AntiphaseError, Incomplete, Trapped, UserError
 
 if TYPE_CHECKING:
     from antiphase.machine.fault_tally import FaultTally
 
+TRAPPED = 1
 USER_ERROR = 2
 # As a shell reports death by SIGINT and by SIGPIPE.
 INTERRUPTED = 130
@@ -162,7 +163,8 @@ cli.add_command(mutate)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status.
 
-    2 after an error the user can mend, 130 after Ctrl-C, 141 if the reader of our output left.
+    1 if a kernel ended its launch by a trap, 2 after an error the user can mend, 130 after Ctrl-C, 141 if the reader
+    of our output left.
     """
     if "_ANTIPHASE_COMPLETE" in os.environ:
         cli.main(prog_name="antiphase")
@@ -177,6 +179,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain("error", str(error))
     except Incomplete as error:
         return _complain("incomplete", str(error))
+    except Trapped as error:
+        return _complain("trap", str(error), TRAPPED)
     except AntiphaseError as error:
         return _complain("unsupported", str(error))
     except click.exceptions.NoArgsIsHelpError as error:
@@ -194,9 +198,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status if isinstance(status, int) else 0
 
 
-def _complain(kind: str, message: str) -> int:
+def _complain(kind: str, message: str, status: int = USER_ERROR) -> int:
     print(f"antiphase: {kind}: {' '.join(message.split())}", file=sys.stderr)
-    return USER_ERROR
+    return status
 
 
 def _usage(error: click.ClickException) -> str:

@@ -37,3 +37,29 @@ class Incomplete(AntiphaseError):
 
 class Deadlock(AntiphaseError):
     """The waves of a workgroup wait for each other at barriers that can never complete."""
+
+
+class Trapped(AntiphaseError):
+    """A wave ended its launch by a trap, as a failed assertion and abort() do. The command line exits with 1.
+
+    file, line: where in the source, or in the assembly text if that names none. instruction: its index in the kernel,
+    text: as written. workgroup (x, y, z), wave: who executed it.
+    """
+
+    def __init__(
+        self,
+        kernel: str,
+        instruction: int,
+        text: str,
+        *,
+        workgroup: tuple[int, int, int],
+        wave: int,
+        file: str,
+        line: int,
+    ) -> None:
+        self.kernel, self.instruction, self.text = kernel, instruction, text
+        self.workgroup, self.wave, self.file, self.line = workgroup, wave, file, line
+        x, y, z = workgroup
+        what = f"kernel {kernel} stopped at '{text}' (workgroup {x},{y},{z}, wave {wave})"
+        why = "an assertion failed, or it called abort() or a trap; what it printed before may say why"
+        super().__init__(f"{file}:{line}: {what}: {why}")

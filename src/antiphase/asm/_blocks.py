@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from antiphase.asm._calls import CALLS, Function, jumps, leaves
 from antiphase.asm._instruction import Instruction
 from antiphase.asm._operands import Label, Symbol
 from antiphase.errors import UserError
@@ -16,9 +17,10 @@ class Block:
     """Instructions [start, end) of a kernel, entered only at the first and left only after the last.
 
     label: the label at its start that some instruction names, or None.
-    successors: block indices, the one fallen through to first. Empty at s_endpgm and where the text ends. Those of
-    s_setpc (target in a register) are the labels whose distance the block computes with, as a far branch does. A
-    call's are its return point and, if named, its target.
+    successors: block indices, the one fallen through to first. Empty at s_endpgm and where the text ends. Those of a
+    call are the functions it may call, or its return point where none is known; those of s_setpc what a far branch
+    computes, or behind all calls of its function. inside: the same within the function: a call goes on behind itself,
+    a return nowhere.
     """
 
     index: int
@@ -26,11 +28,17 @@ class Block:
     start: int
     end: int
     successors: tuple[int, ...]
+    inside: tuple[int, ...] = ()
+
+    @property
+    def calls(self) -> bool:
+        """Whether it ends with a call of functions that the file has."""
+        return bool(self.inside) and self.successors != self.inside
 
 
-_LEAVES = ("s_branch", "s_endpgm", "s_setpc_", "s_rfe_")
-_JUMPS = ("s_branch", "s_cbranch_", "s_call_", "s_subvector_loop_")
-_ENDS = (*_LEAVES, *_JUMPS, "s_swappc_")
+_JUMPS = ("s_branch", "s_cbranch_", "s_subvector_loop_")
+_TO_REGISTERS = ("s_cbranch_g_fork", "s_cbranch_join")
+_ENDS = (*_JUMPS, *CALLS)
 _NAMES = re.compile(r"[A-Za-z_.$][\w.$]*")
 
 
@@ -60,27 +68,30 @@ def _target(instruction: Instruction, labels: Mapping[str, int], file: str) -> i
     return labels[operand.name]
 
 
-def _far_targets(instructions: Sequence[Instruction], labels: Mapping[str, int]) -> list[int]:
-    """Where a far branch goes: LLVM writes `(target-here)&mask` and `(target-here)>>32` before the s_setpc."""
-    symbols = [o.text for i in instructions for o in i.operands if isinstance(o, Symbol) and o.text[0] == "("]
-    return sorted({labels[name] for text in symbols if (name := _NAMES.findall(text)[0]) in labels})
-
-
-def build_blocks(instructions: Sequence[Instruction], labels: Mapping[str, int], file: str) -> tuple[Block, ...]:
+def build_blocks(
+    instructions: Sequence[Instruction], labels: Mapping[str, int], functions: Sequence[Function], file: str
+) -> tuple[Block, ...]:
     """The blocks of a kernel in text order. UserError for a branch that names no label of the kernel."""
     named = _named_labels(instructions, labels)
-    ends = {i + 1 for i, one in enumerate(instructions) if one.mnemonic.startswith(_ENDS)}
+    named |= {one.start: one.name for one in functions[1:]}
+    computed = jumps(instructions, labels, functions)
+    borders = {one.end for one in functions}
+    ends = {i + 1 for i, one in enumerate(instructions) if one.mnemonic.startswith(_ENDS) or leaves(one)}
     starts = sorted(i for i in {0, *named, *ends} if i < len(instructions))
     block_at = {start: index for index, start in enumerate(starts)}
+
+    def at(indices: Iterable[int]) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(block_at[i] for i in indices if i in block_at))
+
     blocks: list[Block] = []
     for index, start in enumerate(starts):
         end = starts[index + 1] if index + 1 < len(starts) else len(instructions)
         last = instructions[end - 1]
-        follows = [] if last.mnemonic.startswith(_LEAVES) else [end]
-        if last.mnemonic.startswith(_JUMPS):
+        follows = [] if leaves(last) or end in borders else [end]
+        if last.mnemonic.startswith(_JUMPS) and last.mnemonic not in _TO_REGISTERS:
             follows.append(_target(last, labels, file))
-        elif last.mnemonic.startswith("s_setpc_"):
-            follows += _far_targets(instructions[start:end], labels)
-        successors = dict.fromkeys(block_at[i] for i in follows if i in block_at)
-        blocks.append(Block(index, named.get(start), start, end, tuple(successors)))
+        inside = follows
+        if jump := computed.get(end - 1):
+            follows, inside = jump.targets or follows, jump.inside
+        blocks.append(Block(index, named.get(start), start, end, at(follows), at(inside)))
     return tuple(blocks)

@@ -31,6 +31,7 @@ EXPANDED = frozenset(_EXPANDED.split())
 """What an assembler carries out while it reads: macros, repetition, conditions."""
 
 DATA = frozenset(_DATA.split())
+ALIGNMENT = frozenset(_ALIGNMENT.split())
 KNOWN = DATA | frozenset(" ".join((_SYMBOLS, _ALIGNMENT, _SECTIONS, _DEBUG, _AMDGPU)).split())
 
 COMMENT = re.compile(r"/\*.*?\*/|(?:;|//|/\*).*")
@@ -69,9 +70,3 @@ def read_file(text: str) -> tuple[int, str] | None:
     folder, name = (strings[0], strings[1]) if len(strings) > 1 else ("", strings[0])
     path = name if not folder or name.startswith("/") else f"{folder.rstrip('/')}/{name}"
     return int(match[1]), path
-
-
-def is_code_section(arguments: str) -> bool:
-    """Whether the arguments of a `.section` name a section of code: `.text*`, or one with the flag x."""
-    parts = [part.strip().strip('"') for part in arguments.split(",")]
-    return parts[0].startswith(".text") or (len(parts) > 1 and "x" in parts[1])

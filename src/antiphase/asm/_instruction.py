@@ -6,7 +6,14 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from antiphase.asm._modifiers import ModifierValue, is_modifier, modifier_text, parse_modifier
+from antiphase.asm._modifiers import (
+    LEGACY_FORMAT,
+    ModifierValue,
+    is_modifier,
+    modifier_text,
+    parse_modifier,
+    with_format,
+)
 from antiphase.asm._operands import Call, Operand, Waits, parse_int, parse_operand
 
 
@@ -95,7 +102,7 @@ def _half(text: str) -> Instruction:
         elif token == "&" and operands:  # another separator of counters
             pass
         elif previous == "," and not is_modifier(token, first=not operands):
-            if modifiers:
+            if any(name not in LEGACY_FORMAT for name, _ in modifiers):
                 raise ValueError(f"an operand, '{token}', follows a modifier")
             operands.append(parse_operand(token))
         elif operands and not modifiers and isinstance(operands[-1], Call) and _CALL.fullmatch(token):
@@ -105,7 +112,7 @@ def _half(text: str) -> Instruction:
         previous = token
     if previous == "," and operands:
         raise ValueError("an operand is missing at the end")
-    return Instruction(mnemonic, _merged(operands), tuple(modifiers))
+    return Instruction(mnemonic, _merged(operands), with_format(modifiers))
 
 
 @lru_cache(maxsize=65536)

@@ -37,7 +37,7 @@ class KernelMetadata:
     """What the runtime is told: sizes in bytes, counts in registers (agpr_count None if absent).
 
     stated: whether the file says so. If not, it is made from the descriptor, which tells neither the arguments nor the
-    largest workgroup (0).
+    largest workgroup (0). reqd_workgroup_size: the only workgroup it may run in, work-items in x, y and z; or None.
     """
 
     name: str
@@ -54,6 +54,7 @@ class KernelMetadata:
     vgpr_spill_count: int
     sgpr_spill_count: int
     uniform_work_group_size: int = 0
+    reqd_workgroup_size: tuple[int, int, int] | None = None
     stated: bool = True
 
 
@@ -151,7 +152,18 @@ def _kernel(record: Mapping[str, Any], file: str, line: int) -> KernelMetadata:
         vgpr_spill_count=integer(".vgpr_spill_count", 0),
         sgpr_spill_count=integer(".sgpr_spill_count", 0),
         uniform_work_group_size=integer(".uniform_work_group_size", 0),
+        reqd_workgroup_size=_sides(_field(record, ".reqd_workgroup_size", list, file, line, []), file, line),
     )
+
+
+def _sides(sizes: list[Any], file: str, line: int) -> tuple[int, int, int] | None:
+    """Three sizes as such; None where the key is missing."""
+    if not sizes:
+        return None
+    match sizes:
+        case [int(x), int(y), int(z)]:
+            return x, y, z
+    raise UserError(f".reqd_workgroup_size is {sizes}, not three integers", file=file, line=line)
 
 
 def _arg(record: Any, file: str, line: int) -> KernelArg:

@@ -26,7 +26,7 @@ _VALUED_NAMES = (
 FLAGS = frozenset(_FLAG_NAMES.split())
 VALUED = frozenset(_VALUED_NAMES.split())
 # Flags of instructions without operands, as in `buffer_wbl2 sc1`. Not all flags: a16 is a register, too.
-_LEADING = frozenset(("glc", "slc", "dlc", "sc0", "sc1", "nt", "nv"))
+_LEADING = frozenset(("glc", "slc", "dlc", "sc0", "sc1", "nt", "nv", "gds"))
 _HEX = frozenset(("row_mask", "bank_mask", "bitop3", "dmask"))  # LLVM prints these in hex
 
 _VALUED = re.compile(r"(\w+):(.+)", re.DOTALL)
@@ -54,6 +54,22 @@ def parse_modifier(token: str) -> tuple[str, ModifierValue]:
         if _WORD.fullmatch(text) is None:
             raise ValueError(f"cannot read the modifier '{token}'") from None
         return name, re.sub(r"\s+", "", text)
+
+
+LEGACY_FORMAT = frozenset(("format", "dfmt", "nfmt"))
+"""Modifiers that older text of tbuffer instructions has before the last operand, as LLVM still reads it."""
+
+
+def with_format(modifiers: list[tuple[str, ModifierValue]]) -> tuple[tuple[str, ModifierValue], ...]:
+    """Modifiers with `dfmt` and `nfmt`, which LLVM reads in the old place only, as one `format`."""
+    split = {name: value for name, value in modifiers if name in ("dfmt", "nfmt")}
+    if not split:
+        return tuple(modifiers)
+    data, numeric = split.get("dfmt", 1), split.get("nfmt", 0)
+    if not (isinstance(data, int) and isinstance(numeric, int)):
+        raise ValueError("dfmt and nfmt are numbers")
+    rest = [one for one in modifiers if one[0] not in split]
+    return (("format", data | numeric << 4), *rest)
 
 
 def modifier_text(name: str, value: ModifierValue) -> str:

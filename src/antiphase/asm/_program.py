@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from antiphase.asm._blocks import Block, build_blocks
+from antiphase.asm._calls import Function
+from antiphase.asm._data import Data
 from antiphase.asm._instruction import Instruction
 from antiphase.asm._metadata import KernelMetadata
 from antiphase.errors import UserError
@@ -13,9 +15,10 @@ from antiphase.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One kernel.
+    """One kernel, with the functions that it may call.
 
-    instructions: in text order, the 256-byte preload prologue of gfx942 and gfx950 included.
+    instructions: in text order, the 256-byte preload prologue of gfx942 and gfx950 included; those of the functions
+    whose addresses it or they compute with follow. functions: which are whose, the kernel's own first.
     labels: label -> index of the instruction it stands before (their number for a label after the last one).
     descriptor: `.amdhsa_<name>` values by name; names the file leaves out are left out here, and so is
     inst_pref_size where it is an expression (it only helps prefetch).
@@ -28,7 +31,17 @@ class Kernel:
     blocks: tuple[Block, ...]
     descriptor: Mapping[str, int]
     metadata: KernelMetadata
+    functions: tuple[Function, ...]
     markers: tuple[tuple[int, str], ...] = ()
+
+    def reachable(self) -> list[Block]:
+        """The blocks that some path from the entry reaches, in text order."""
+        seen, work = {0}, [0]
+        while work:
+            new = set(self.blocks[work.pop()].successors) - seen
+            seen |= new
+            work += new
+        return [self.blocks[number] for number in sorted(seen)]
 
     def _edited(self, changes: Mapping[int, Sequence[Instruction]], file: str) -> Kernel:
         count = len(self.instructions)
@@ -44,11 +57,13 @@ class Kernel:
                 new.append(old)
         moved.append(len(new))
         labels = {label: moved[index] for label, index in self.labels.items()}
+        functions = tuple(Function(one.name, moved[one.start], moved[one.end]) for one in self.functions)
         return replace(
             self,
             instructions=tuple(new),
             labels=labels,
-            blocks=build_blocks(new, labels, file),
+            functions=functions,
+            blocks=build_blocks(new, labels, functions, file),
             markers=tuple((moved[index], text) for index, text in self.markers),
         )
 
@@ -58,13 +73,15 @@ class Program:
     """A whole assembly file.
 
     name: file name, for messages. target: processor, such as 'gfx942'.
-    lines: (line number, text) of the file; text None stands for the kernel instructions of that line.
+    lines: (line number, text) of the file; text None stands for the instructions of that line.
+    data: the data sections.
     """
 
     name: str
     target: str
     kernels: tuple[Kernel, ...]
     lines: tuple[tuple[int, str | None], ...]
+    data: tuple[Data, ...] = ()
 
     def kernel(self, name: str | None = None) -> Kernel:
         """The kernel called `name`; without a name, the only one. UserError lists the names otherwise."""
@@ -85,9 +102,13 @@ class Program:
 
     def _instruction_lines(self) -> dict[int, list[str]]:
         at: dict[int, list[str]] = {}
+        written: set[str] = set()
         for kernel in self.kernels:
-            for instruction in kernel.instructions:
-                at.setdefault(instruction.line, []).append(f"\t{instruction.text()}")
+            for function in kernel.functions:
+                if function.name not in written:
+                    for instruction in kernel.instructions[function.start : function.end]:
+                        at.setdefault(instruction.line, []).append(f"\t{instruction.text()}")
+                written.add(function.name)
         return at
 
     def listing(self) -> str:
@@ -106,8 +127,18 @@ class Program:
         before a deleted instruction then stands before the next. UserError for an index the kernel lacks.
         """
         old = self.kernel(kernel)
-        new = old._edited(changes, self.name)
-        return replace(self, kernels=tuple(new if one is old else one for one in self.kernels))
+        changed = {one: [i for i in changes if one.start <= i < one.end] for one in old.functions}
+
+        def edited(other: Kernel) -> Kernel:
+            """The same changes where another kernel calls the same functions."""
+            if other is old:
+                return old._edited(changes, self.name)
+            mine = {one.name: one for one in other.functions}
+            shared = [(one, i) for one, indices in changed.items() if one.name in mine for i in indices]
+            moved = {i - one.start + mine[one.name].start: changes[i] for one, i in shared}
+            return other._edited(moved, self.name) if moved else other
+
+        return replace(self, kernels=tuple(map(edited, self.kernels)))
 
     def without(self, indices: int | Iterable[int], kernel: str | None = None) -> Program:
         """A new Program with these instructions of one kernel deleted."""

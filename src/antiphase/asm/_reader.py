@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from antiphase.asm._blocks import build_blocks
+from antiphase.asm._calls import Function
 from antiphase.asm._directives import COMMENT
 from antiphase.asm._metadata import derived
+from antiphase.asm._operands import Label, Symbol
 from antiphase.asm._program import Kernel, Program
 from antiphase.asm._unit import Body, Unit
 from antiphase.errors import UserError
 
+Lines = list[tuple[int, str | None]]
+
 _LABEL = re.compile(r'\s*(?:"([^"]+)"|([A-Za-z_.$][\w.$@]*)):(?!:)')
 _ASSIGNMENT = re.compile(r"([A-Za-z_.$][\w.$]*)\s*=(?!=)")
+_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 _MARKER = re.compile(r"(?:;|//)\s*antiphase:(.*)")
 _CUT_SHORT = "the file may be cut short"
 _DESCRIBE = (
@@ -27,7 +34,7 @@ class _Reader:
 
     def __init__(self, text: str, name: str) -> None:
         self.unit = Unit(text, name)
-        self.lines: list[tuple[int, str | None]] = []
+        self.lines: Lines = []
         self.open_comment: int | None = None  # line of a /* not closed yet
         for number, row in enumerate(text.removesuffix("\n").split("\n"), 1):
             if self.unit.open_metadata is not None and not row.lstrip().startswith(".end_amdgpu_metadata"):
@@ -78,7 +85,8 @@ class _Reader:
             self.unit.directive(number, rest)
         elif match := _ASSIGNMENT.match(rest):
             self.unit.define(match[1], rest[match.end() :])
-        elif rest and not rest.startswith("#") and self.unit.instruction(number, rest):
+        elif rest and not rest.startswith("#"):
+            self.unit.instruction(number, rest)
             if rest != code:
                 self.lines.append((number, code[: len(code) - len(rest)].rstrip()))
             self.lines.append((number, None))
@@ -107,15 +115,55 @@ def _kernel(body: Body, unit: Unit, target: str) -> Kernel:
     if not any(one.mnemonic.startswith("s_endpgm") for one in body.instructions):
         raise UserError(f"kernel '{body.name}' has no s_endpgm", file=unit.name, remedy=_CUT_SHORT)
     descriptor = unit.descriptors[body.name]
+    parts = _with_functions(body, unit)
+    starts = [0, *itertools.accumulate(len(part.instructions) for part in parts)]
+    functions = tuple(map(Function, (part.name for part in parts), starts, starts[1:]))
+    instructions = tuple(one for part in parts for one in part.instructions)
+    placed = list(zip(starts, parts, strict=False))
+    labels = {label: start + index for start, part in placed for label, index in part.labels.items()}
     return Kernel(
         body.name,
-        tuple(body.instructions),
-        body.labels,
-        build_blocks(body.instructions, body.labels, unit.name),
+        instructions,
+        labels,
+        build_blocks(instructions, labels, functions, unit.name),
         descriptor,
         unit.metadata[body.name] if unit.metadata else derived(body.name, descriptor, target),
-        tuple(body.markers),
+        functions,
+        tuple((start + index, text) for start, part in placed for index, text in part.markers),
     )
+
+
+def _with_functions(body: Body, unit: Unit) -> list[Body]:
+    """A kernel and the functions that its code names, and theirs, through data as well."""
+    found, work = {body.name: body}, [body.name]
+    addresses = {label: [r.name for r in part.relocations] for part in unit.data() for label in part.symbols}
+    seen: set[str] = set()
+    while work:
+        name = work.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        part = unit.bodies.get(name)
+        if part is not None and not part.is_kernel:
+            found.setdefault(name, part)
+        work += addresses.get(name, ()) if part is None else _names(part)
+    return list(found.values())
+
+
+def _names(body: Body) -> list[str]:
+    operands = [operand for one in body.instructions for operand in one.operands]
+    texts = [str(operand) for operand in operands if isinstance(operand, Label | Symbol)]
+    return [name for text in texts for name in _NAME.findall(text)]
+
+
+def _as_text(lines: Lines, unit: Unit, kernels: Iterable[Kernel]) -> Lines:
+    """The lines with the instructions of functions that no kernel calls as text: nothing else keeps them."""
+    called = {function.name for kernel in kernels for function in kernel.functions}
+    rest = [one for name, body in unit.bodies.items() if name not in called for one in body.instructions]
+    texts: dict[int, list[str]] = {}
+    for one in rest:
+        texts.setdefault(one.line, []).append(f"\t{one.text()}")
+    return [(number, texts[number].pop(0) if text is None and number in texts else text) for number, text in lines]
 
 
 def _check_metadata(unit: Unit) -> None:
@@ -137,13 +185,14 @@ def parse(text: str, name: str = "<string>", target: str | None = None) -> Progr
     name: file name, for messages. target: processor, such as 'gfx942'; needed if .amdgcn_target is missing.
     UserError, with file, line and text: a line it cannot read, a file cut short, no kernel, another target.
     A kernel without metadata gets what its descriptor tells, and `metadata.stated` is False.
-    Functions that are not kernels are checked and kept as text; they are not in `Program.kernels`.
+    Functions are part of the kernels that may call them; one that none calls is checked and kept as text.
     """
     reader = _Reader(text, name)
     unit = reader.unit
     if reader.open_comment is not None:
         raise unit.error("the comment '/*' is not closed", reader.open_comment, _CUT_SHORT)
     _check_closed(unit)
+    unit.compute()
     if missing := [kernel for kernel in unit.descriptors if kernel not in unit.bodies]:
         raise UserError(f"kernel '{missing[0]}' has a descriptor and no code", file=name, remedy=_CUT_SHORT)
     if unit.target is None and target is None:
@@ -153,7 +202,7 @@ def parse(text: str, name: str = "<string>", target: str | None = None) -> Progr
     _check_metadata(unit)
     processor = unit.target or target or ""
     kernels = tuple(_kernel(body, unit, processor) for body in unit.bodies.values() if body.is_kernel)
-    return Program(name, processor, kernels, tuple(reader.lines))
+    return Program(name, processor, kernels, tuple(_as_text(reader.lines, unit, kernels)), unit.data())
 
 
 def load(path: str | Path, target: str | None = None) -> Program:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from antiphase.asm._directives import DATA, EXPANDED, is_code_section, is_known, read_file, read_target, strip_comment
+from antiphase.asm._data import Data, Section, section
+from antiphase.asm._directives import ALIGNMENT, DATA, EXPANDED, is_known, read_file, read_target, strip_comment
+from antiphase.asm._expressions import evaluate
 from antiphase.asm._instruction import Instruction, Loc, parse_instruction
 from antiphase.asm._metadata import KernelMetadata, read_metadata
 from antiphase.asm._operands import Label, parse_int
@@ -46,14 +48,16 @@ class Unit:
         self._functions = self._kernels | frozenset(_FUNCTIONS.findall(text))
         self.by_compiler = _BY_COMPILER.search(text) is not None
         self._body: Body | None = None
-        self._sections: list[bool] = [True]  # whether each pushed section is code; the current one is last
-        self._previous_section = True
+        self._by_name: dict[str, Section] = {}
+        self._sections: list[Section] = [self._named_section(".text")]  # those pushed; the current one is last
+        self._previous_section = self._sections[0]
+        self._data_labels: dict[str, tuple[str, int]] = {}  # label -> section and offset
         self._files: dict[int, str] = {}
         self._loc: Loc | None = None
         self._labels: set[str] = set()
         self._externals: set[str] = set()
-        self._constants: set[str] = set()
-        self._values: dict[str, int] = {}
+        self._constants: dict[str, str] = {}  # symbols set to expressions
+        self._computed: list[tuple[str, str, str, int]] = []  # kernel, field, expression, line
         self._uses: list[tuple[str, Instruction]] = []
 
     def error(self, what: str, line: int, remedy: str | None = None) -> UserError:
@@ -70,18 +74,15 @@ class Unit:
             self._body.markers.append((len(self._body.instructions) - trails, text))
 
     def define(self, symbol: str, value: str) -> None:
-        """A symbol set to an expression; its value is kept if that is a number."""
-        self._constants.add(symbol)
-        try:
-            self._values[symbol] = parse_int(value.strip())
-        except ValueError:
-            self._values.pop(symbol, None)
+        """A symbol set to an expression, which may name symbols set later."""
+        self._constants[symbol] = value.strip()
 
     def label(self, line: int, label: str) -> None:
         if label in self._labels:
             raise self.error(f"the label '{label}' is defined twice", line)
         self._labels.add(label)
-        if not self._sections[-1]:
+        if not self._sections[-1].code:
+            self._data_labels[label] = (self._sections[-1].name, len(self._sections[-1].content))
             return
         if label in self._functions:
             self._body = self.bodies[label] = Body(label, label in self._kernels)
@@ -91,9 +92,9 @@ class Unit:
         if self._body is not None:
             self._body.labels[label] = len(self._body.instructions)
 
-    def instruction(self, line: int, text: str) -> bool:
-        """Adds an instruction; true if it belongs to a kernel."""
-        if self._constants and not self._constants.isdisjoint(names := _NAME.findall(text)):
+    def instruction(self, line: int, text: str) -> None:
+        """Adds an instruction to the function that is open."""
+        if self._constants and not self._constants.keys().isdisjoint(names := _NAME.findall(text)):
             constant = next(name for name in names if name in self._constants)
             raise self.error(f"'{constant}' is a number for an assembler to fill in", line, self._expand())
         try:
@@ -102,7 +103,7 @@ class Unit:
             remedy = self._expand() if _EXPRESSION.search(text) else None
             raise self.error(f"{problem} in '{text}'", line, remedy) from None
         body = self._body
-        if body is None or not self._sections[-1]:
+        if body is None or not self._sections[-1].code:
             raise self.error(
                 f"the instruction '{text}' is in no function",
                 line,
@@ -114,11 +115,10 @@ class Unit:
         for half in (instruction, instruction.pair):
             if half is not None:
                 self._uses += [(one.name, instruction) for one in half.operands if type(one) is Label]
-        return body.is_kernel
 
     def undefined(self) -> tuple[str, Instruction] | None:
         """The first bare name used as an operand that the file neither defines nor declares."""
-        known = self._labels | self._externals | self._constants
+        known = self._labels | self._externals | self._constants.keys()
         return next((use for use in self._uses if use[0] not in known), None)
 
     def directive(self, line: int, text: str) -> None:
@@ -130,22 +130,50 @@ class Unit:
             raise self.error(f"'{name}' is for an assembler to carry out", line, self._expand())
         elif not is_known(name):
             raise self.error(f"unknown directive '{name}' in '{text.rstrip()}'", line)
-        elif name in DATA:
-            if self._body is not None and self._sections[-1] and self._body.data_line is None:
-                self._body.data_line = line
+        elif name in DATA or name in ALIGNMENT:
+            self._data(line, name, arguments)
         elif handler := _HANDLERS.get(name):
             handler(self, line, arguments)
 
+    def _data(self, line: int, name: str, arguments: str) -> None:
+        current = self._sections[-1]
+        if current.allocated:
+            current.directive(line, name, arguments)
+        elif name in DATA and current.code and self._body is not None and self._body.data_line is None:
+            self._body.data_line = line
+
+    def data(self) -> tuple[Data, ...]:
+        """The data sections that hold anything, in the order of the file."""
+        found = []
+        for one in self._by_name.values():
+            symbols = {label: at for label, (name, at) in self._data_labels.items() if name == one.name}
+            if one.allocated and (one.content or symbols):
+                found.append(
+                    Data(
+                        one.name, one.writable, one.alignment, bytes(one.content), tuple(one.relocations), symbols,
+                        one.not_read,
+                    )
+                )  # fmt: skip
+        return tuple(found)
+
     def _descriptor_value(self, line: int, name: str, text: str) -> None:
         assert self.open_descriptor is not None
-        field_name = name.removeprefix(".amdhsa_")
+        kernel, field_name = self.open_descriptor[0], name.removeprefix(".amdhsa_")
         try:
-            value = self._values[text] if text in self._values else parse_int(text)
+            self.descriptors[kernel][field_name] = parse_int(text)
         except ValueError:
-            if field_name == "inst_pref_size":  # an expression of the code size, which text does not tell
-                return
-            raise self.error(f"{name} is not a number: '{text}'", line) from None
-        self.descriptors[self.open_descriptor[0]][field_name] = value
+            self._computed.append((kernel, field_name, text, line))
+
+    def compute(self) -> None:
+        """Fill in the descriptors' values that are expressions, once all symbols are known."""
+        for kernel, field_name, text, line in self._computed:
+            try:
+                value = evaluate(text, self._constants, (self.target or "").startswith("gfx9"))
+            except (ValueError, ZeroDivisionError):
+                if field_name == "inst_pref_size":  # an expression of the code size, which text does not tell
+                    continue
+                raise self.error(f".amdhsa_{field_name} is not a number: '{text}'", line) from None
+            self.descriptors[kernel][field_name] = value
 
     def _begin_descriptor(self, line: int, arguments: str) -> None:
         if self.open_descriptor is not None:
@@ -197,17 +225,43 @@ class Unit:
     def _declare(self, line: int, arguments: str) -> None:
         self._externals.update(part.strip().strip('"') for part in arguments.split(","))
 
-    def _text(self, line: int, arguments: str) -> None:
-        self._previous_section, self._sections[-1] = self._sections[-1], True
+    def _common(self, line: int, arguments: str) -> None:
+        """`.comm name, size, log2 of the alignment`: zeros that the linker puts among the variables.
 
-    def _data(self, line: int, arguments: str) -> None:
-        self._previous_section, self._sections[-1] = self._sections[-1], False
+        LLVM 22, AMDGPUMCAsmInfo.cpp: COMMDirectiveAlignmentIsInBytes is false.
+        """
+        self._declare(line, arguments.split(",")[0])
+        name, *sizes = (part.strip().strip('"') for part in arguments.split(","))
+        try:
+            size, alignment = (*map(parse_int, sizes), 3)[:2]
+        except ValueError:
+            raise self.error(f"cannot read '.comm {arguments}'", line) from None
+        variables = self._named_section(".bss")
+        variables.align(1 << alignment)
+        self._data_labels[name] = (variables.name, len(variables.content))
+        variables.content += bytes(size)
+
+    def _named_section(self, arguments: str) -> Section:
+        new = section(arguments)
+        return self._by_name.setdefault(new.name, new)
+
+    def _enter(self, arguments: str) -> None:
+        self._previous_section, self._sections[-1] = self._sections[-1], self._named_section(arguments)
+
+    def _text(self, line: int, arguments: str) -> None:
+        self._enter(".text")
+
+    def _variables(self, line: int, arguments: str) -> None:
+        self._enter(".data")
+
+    def _zeros(self, line: int, arguments: str) -> None:
+        self._enter(".bss")
 
     def _section(self, line: int, arguments: str) -> None:
-        self._previous_section, self._sections[-1] = self._sections[-1], is_code_section(arguments)
+        self._enter(arguments)
 
     def _push_section(self, line: int, arguments: str) -> None:
-        self._sections.append(is_code_section(arguments))
+        self._sections.append(self._named_section(arguments))
 
     def _pop_section(self, line: int, arguments: str) -> None:
         if len(self._sections) == 1:
@@ -228,12 +282,13 @@ _HANDLERS = {
     ".amdgpu_metadata": Unit._begin_metadata,
     ".end_amdgpu_metadata": Unit._end_metadata,
     ".text": Unit._text,
-    ".data": Unit._data,
-    ".bss": Unit._data,
+    ".data": Unit._variables,
+    ".bss": Unit._zeros,
     ".section": Unit._section,
     ".pushsection": Unit._push_section,
     ".popsection": Unit._pop_section,
     ".previous": Unit._swap_section,
     **dict.fromkeys((".set", ".equ", ".equiv"), Unit._set),
-    **dict.fromkeys((".globl", ".global", ".weak", ".type", ".comm", ".lcomm", ".amdgpu_lds"), Unit._declare),
+    **dict.fromkeys((".globl", ".global", ".weak", ".type", ".amdgpu_lds"), Unit._declare),
+    **dict.fromkeys((".comm", ".lcomm"), Unit._common),
 }

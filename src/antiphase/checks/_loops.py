@@ -19,9 +19,9 @@ class Loop:
 
 
 def loops(kernel: Kernel) -> list[Loop]:
-    """The outermost loops in text order; an inner loop is part of the one around it."""
+    """The outermost loops in text order; an inner loop is part of the one around it, a function that it calls not."""
     found = []
-    for blocks in _cycles([block.successors for block in kernel.blocks]):
+    for blocks in _cycles([block.inside for block in kernel.blocks]):
         inside = [kernel.blocks[number] for number in blocks]
         found.append(Loop(tuple(i for block in inside for i in range(block.start, block.end))))
     return sorted(found, key=lambda loop: loop.instructions[0])

@@ -6,9 +6,10 @@ A unit is half a vector register, since 16-bit results leave the other half alon
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from antiphase.asm import Instruction, Kernel, Modified, Operand, Reg, RegList, Special
+from antiphase.checks._addressed import addressed
 from antiphase.isa import IMPLICIT, Alu, Control, Matrix, Memory, Record, find
 from antiphase.machine import returns_old
 
@@ -20,15 +21,23 @@ _SPECIAL = {
     "execz": (126, 127),
 }  # fmt: skip
 _TTMP = 108
+_ENDS = (2 * 1024, AGPR + 2 * 256, SGPR + _TTMP, SGPR + _TTMP + 16)
+"""Behind the last VGPR, AGPR, SGPR with VCC, and TTMP."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """Units an instruction reads and writes. results: the written units that are delivered later, as a load's are."""
+    """Units an instruction reads and writes. results: the written units that are delivered later, as a load's are.
+
+    may_read, may_write: where M0 adds to register numbers at run time, all that may be meant; `reads` and `writes` have
+    what the text names, which is part of the array in what compilers make.
+    """
 
     reads: frozenset[int]
     writes: frozenset[int]
     results: frozenset[int] = frozenset()
+    may_read: frozenset[int] = frozenset()
+    may_write: frozenset[int] = frozenset()
 
 
 NOTHING = Uses(frozenset(), frozenset())
@@ -66,7 +75,19 @@ def name(unit: int) -> str:
 
 def uses_of(kernel: Kernel, target: str) -> list[Uses]:
     """Registers read and written by every instruction of a kernel; an unknown one uses none."""
-    return [_uses(instruction, target) for instruction in kernel.instructions]
+    found = [_uses(instruction, target) for instruction in kernel.instructions]
+    for index, (read, written) in addressed(kernel, target).items():
+        reads = found[index].reads | units(Special("m0"))
+        found[index] = replace(found[index], reads=reads, may_read=_from(read), may_write=_from(written))
+    return found
+
+
+def _from(operands: Iterable[Operand]) -> frozenset[int]:
+    """The first unit of each operand and all behind it of the same kind."""
+    firsts = [min(found) for found in map(units, operands) if found]
+    return frozenset(
+        unit for first in firsts for unit in range(first, min((e for e in _ENDS if e > first), default=first))
+    )
 
 
 def _uses(instruction: Instruction, target: str) -> Uses:
@@ -116,22 +137,32 @@ def _alu(instruction: Instruction, record: Alu) -> Uses:
 
 def _memory(instruction: Instruction, record: Memory) -> Uses:
     operands = list(instruction.operands)
-    exec_ = frozenset[int]() if record.space == "smem" else units(Special("exec"))
+    # a transfer by descriptor is one of the wave, whatever EXEC is (AMD CDNA5 ISA 10.11.1)
+    exec_ = frozenset[int]() if record.space in ("smem", "tensor") else units(Special("exec"))
     to_lds = record.to_lds or bool(instruction.modifier("lds"))
     has_result = not to_lds and (record.access in ("load", "clock", "append") or returns_old(instruction, record))
     if record.access == "cache" or not operands:
         return Uses(_all(operands) | exec_, frozenset())
-    if record.space == "buffer":
+    if record.space == "buffer" or (record.space == "smem" and record.access == "atomic"):
         results = operands[:1] if has_result else []
         read = operands[1:] if has_result and record.access == "load" else operands
     else:
         results = operands[:1] if has_result else []
         read = operands[len(results) :]
-    m0 = units(Special("m0")) if to_lds else frozenset[int]()
+    m0 = units(Special("m0")) if _reads_m0(record, to_lds) else frozenset[int]()
     written = _all(results)
     if written and record.extend in ("low", "high"):
-        written = frozenset(u for u in written if (u & 1) == (record.extend == "high"))
+        last, half = max(written) >> 1, int(record.extend == "high")
+        written = frozenset(u for u in written if u >> 1 != last or u & 1 == half)
     return Uses(_all(read) | exec_ | m0, written, written)
+
+
+def _reads_m0(record: Memory, to_lds: bool) -> bool:
+    """A base in LDS, a mask of workgroups or of registers; asynchronous and tensor transfers name their LDS address."""
+    if record.space == "tensor" or (record.asynchronous and not record.multicast):
+        return False
+    based = record.space == "direct" or (record.space == "ds" and (record.by_lane or record.access == "append"))
+    return to_lds or based or record.multicast or record.chosen
 
 
 _CONDITIONS = {"scc": "scc", "vcc": "vcc", "exe": "exec"}

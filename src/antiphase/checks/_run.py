@@ -45,7 +45,8 @@ _OF_ORDER = ("race", "stage", "init", "useless")
 _ACCESS_BYTES = 110
 """Memory that those take for an access of one lane, as measured."""
 _OF_WAITING = ("wait", "race", "stage", "sync")
-_INDIRECT = ("s_setpc_", "s_swappc_", "s_call_")
+_CALLS = ("s_swappc_", "s_swap_pc_", "s_call_")
+_INDIRECT = (*_CALLS, "s_setpc_", "s_set_pc_", "s_add_pc_", "s_cbranch_g_fork", "s_cbranch_join")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +216,9 @@ def _unjudged(program: Program, kernel: Kernel) -> Iterator[str]:
     for mnemonic, line in unknown.items():
         what = f"'{mnemonic}' is not known for {program.target}: what it reads and writes is not followed"
         yield f"{program.name}:{line}: {what}"
-    for block in kernel.blocks:
+    for block in kernel.reachable():
         last = kernel.instructions[block.end - 1]
-        known = last.mnemonic.startswith("s_setpc_") and block.successors
+        known = block.calls if last.mnemonic.startswith(_CALLS) else bool(block.successors)
         if last.mnemonic.startswith(_INDIRECT) and not known:
             yield f"{program.name}:{last.line}: '{last.text()}' leaves the kernel: that code is not followed"
 

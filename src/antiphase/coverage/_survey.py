@@ -9,7 +9,7 @@ import msgspec
 
 from antiphase import arch, asm
 from antiphase.coverage._classes import GRAPHICS, instruction_class
-from antiphase.isa import Record, find, generation
+from antiphase.isa import Record, find, generation, reason
 from antiphase.machine import refusal
 
 Status = Literal["exact", "modelled", "unsupported"]
@@ -72,11 +72,11 @@ def _execution(instruction: asm.Instruction, group: str, line: str, target: str)
     found = [find(half.mnemonic, target) for half in (instruction, instruction.pair) if half]
     records = [record for record in found if record is not None]
     if len(records) < len(found):
-        return "unsupported", "no record of its meaning"
+        return "unsupported", str(reason(instruction.mnemonic, target) or "no record of its meaning")
     if not line:
         return "unsupported", "no line known to try it with"
-    if reason := _refusal(instruction, records, target):
-        return "unsupported", reason
+    if refused := _refusal(instruction, records, target):
+        return "unsupported", refused
     return "modelled" if any(record.status == "modelled" for record in records) else "exact", ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,7 +33,7 @@ def launch_asm(
     grid: int | Sequence[int],
     args: Sequence[Any],
     target: str | None = None,
-    threads: int | None = None,
+    threads: int | Sequence[int] | None = None,
     lds_bytes: int | None = None,
     kernel: str | None = None,
     record: bool = False,
@@ -51,7 +52,8 @@ def launch_asm(
         the width the kernel declares (4 or 8 bytes). The two scratch pointers that Triton appends may be left
         out.
     target: checked against the target the text names.
-    threads: work-items of a workgroup; by default those of the compiled kernel, or .max_flat_workgroup_size.
+    threads: work-items of a workgroup, or as many in x, y and z; by default those of the compiled kernel, or
+        .max_flat_workgroup_size.
     lds_bytes: dynamic LDS of a workgroup, on top of what the text declares; Triton's text declares none.
     kernel: which kernel of the text, where it has several.
     record, cluster, workers, max_instructions, recording_limit, progress: as for `antiphase.machine.run`.
@@ -62,7 +64,7 @@ def launch_asm(
     _check_target(program, target)
     chosen = program.kernel(kernel)
     work_groups = _grid(grid)
-    thread_count = _threads(chosen, threads, source, where)
+    sides = _threads(chosen, threads, source, where)
     dynamic = lds_bytes if lds_bytes is not None else source.shared if isinstance(source, Compiled) else 0
     if dynamic < 0:
         raise UserError(f"lds_bytes is {dynamic}", remedy="give the bytes of dynamic LDS, 0 for none")
@@ -71,8 +73,8 @@ def launch_asm(
         program=program,
         kernel=chosen.name,
         grid=work_groups,
-        kernarg=_launch.build_kernarg(chosen, values, work_groups, thread_count, dynamic),
-        threads_per_workgroup=thread_count,
+        kernarg=_launch.build_kernarg(chosen, values, work_groups, sides, dynamic),
+        threads=sides,
         lds_bytes=chosen.metadata.group_segment_fixed_size + dynamic,
         buffers=buffers,
         cluster=tuple(cluster),  # type: ignore[arg-type]
@@ -104,19 +106,24 @@ def _check_target(program: asm.Program, target: str | None) -> None:
 
 
 def _grid(grid: int | Sequence[int]) -> Grid:
-    counts = (grid,) if isinstance(grid, int) else tuple(grid)
+    return _sides(grid, "grid", "workgroups")
+
+
+def _sides(given: int | Sequence[int], what: str, of: str) -> Grid:
+    """One to three positive numbers as three."""
+    counts = (given,) if isinstance(given, int | np.integer) else tuple(given)
     if not 1 <= len(counts) <= 3:
-        raise UserError(f"grid has {len(counts)} dimensions", remedy="give one to three numbers of workgroups")
+        raise UserError(f"{what} has {len(counts)} dimensions", remedy=f"give one to three numbers of {of}")
     for count in counts:
         if isinstance(count, bool) or not isinstance(count, int | np.integer):
-            raise UserError(f"grid {counts} is not made of integers", remedy="give numbers of workgroups")
+            raise UserError(f"{what} {counts} is not made of integers", remedy=f"give numbers of {of}")
         if count < 1:
-            raise UserError(f"grid {counts} has no workgroups", remedy="every dimension must be at least 1")
+            raise UserError(f"{what} {counts} has no {of}", remedy="every dimension must be at least 1")
     x, y, z = (*(int(count) for count in counts), 1, 1)[:3]
     return x, y, z
 
 
-def _threads(kernel: Kernel, threads: int | None, source: object, where: str) -> int:
+def _threads(kernel: Kernel, threads: int | Sequence[int] | None, source: object, where: str) -> Grid:
     if threads is None and not kernel.metadata.stated:
         raise UserError(
             f"kernel {kernel.name} has no .amdgpu_metadata, which says how large a workgroup is",
@@ -124,15 +131,26 @@ def _threads(kernel: Kernel, threads: int | None, source: object, where: str) ->
             remedy="name the work-items (--threads N)",
         )
     if threads is None:
-        return source.threads_per_workgroup if isinstance(source, Compiled) else kernel.metadata.max_flat_workgroup_size
+        if isinstance(source, Compiled):
+            return source.threads_per_workgroup, 1, 1
+        return kernel.metadata.reqd_workgroup_size or (kernel.metadata.max_flat_workgroup_size, 1, 1)
+    sides = _sides(threads, "threads", "work-items")
+    count = math.prod(sides)
     limit = min(kernel.metadata.max_flat_workgroup_size or MAX_WORKGROUP, MAX_WORKGROUP)
-    if not 1 <= threads <= limit:
+    if count > limit:
         raise UserError(
-            f"{threads} threads in a workgroup; kernel {kernel.name} takes 1 to {limit}",
+            f"{count} threads in a workgroup; kernel {kernel.name} takes 1 to {limit}",
             file=where,
             remedy="the limit is .max_flat_workgroup_size of its metadata",
         )
-    return threads
+    required = kernel.metadata.reqd_workgroup_size
+    if required is not None and sides != required:
+        raise UserError(
+            f"a workgroup of {sides} work-items; kernel {kernel.name} is compiled for {required}",
+            file=where,
+            remedy="leave threads out, or compile without reqd_work_group_size",
+        )
+    return sides
 
 
 def _pack(

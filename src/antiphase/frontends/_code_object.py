@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,11 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import NoteSection, SymbolTableSection
 
 from antiphase import asm
-from antiphase._llvm_tools import OLDEST, find_objdump
 from antiphase.errors import UserError
+from antiphase.frontends._code_data import data_sections
 from antiphase.frontends._code_lines import source_lines
+from antiphase.frontends._code_text import Code, CodeText
+from antiphase.frontends._disassembly import listing, objdump
 
 # AMDGPUUsage, "Code Object V3 and Above Note Records"
 _NOTE_OWNER, _NOTE_TYPE = "AMDGPU", 32
@@ -35,16 +36,16 @@ _TARGETS = {
 _RSRC2 = 52
 _CONSTANTS = ".rodata"  # the section of the descriptors
 
-_HEADER = re.compile(r"^([0-9a-f]{8,}) <(.+)>:$")
-_INSTRUCTION = re.compile(r"^\t(.*?)\s*// ([0-9A-F]+):")
-_TARGET = re.compile(r"\bL\d+$")
 _DESCRIPTOR = re.compile(r"^\.amdhsa_kernel \S+\n(.*?)^\.end_amdhsa_kernel", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class _Symbol:
+    """kind: STT_FUNC, STT_OBJECT and so on."""
+
     address: int
     size: int
+    kind: str
 
 
 def load(path: str | Path, target: str | None = None) -> asm.Program:
@@ -62,7 +63,8 @@ def load(path: str | Path, target: str | None = None) -> asm.Program:
 
 
 def disassemble(path: str | Path) -> str:
-    """A code object as assembly text: its kernels with descriptors, metadata and source lines.
+    """A code object as assembly text: its kernels with descriptors, metadata and source lines, and the functions and
+    data that they may reach.
 
     What comes after a function's size is padding and is left out. UserError for one that is not linked and needs to
     be, since some of its code has addresses in it.
@@ -77,12 +79,11 @@ def disassemble(path: str | Path) -> str:
             symbols = dict(_symbols(elf))
             descriptors = _descriptors(elf, symbols, name)
             lines = source_lines(elf)
+            code = _code(elf, symbols, descriptors, name)
     except (ELFError, OSError, EOFError) as error:
         raise UserError(f"cannot read the code object: {error}", file=name) from None
     rows = [f'.amdgcn_target "amdgcn-amd-amdhsa--{target}"', ".text", *lines.files]
-    listings = _listings(name, symbols)
-    for kernel in descriptors:
-        rows += _body(kernel, symbols[kernel], listings.get(kernel, ()), lines.at, name)
+    rows += code.rows(list(descriptors), lines.at)
     for kernel, text in descriptors.items():
         rows += [f".amdhsa_kernel {kernel}", text.rstrip("\n"), ".end_amdhsa_kernel"]
     if metadata:
@@ -139,7 +140,8 @@ def _symbols(elf: ELFFile) -> Iterator[tuple[str, _Symbol]]:
     for section in elf.iter_sections():
         if isinstance(section, SymbolTableSection):
             for symbol in section.iter_symbols():
-                yield symbol.name, _Symbol(symbol["st_value"], symbol["st_size"])
+                if symbol["st_shndx"] != "SHN_UNDEF":
+                    yield symbol.name, _Symbol(symbol["st_value"], symbol["st_size"], symbol["st_info"]["type"])
 
 
 def _descriptors(elf: ELFFile, symbols: Mapping[str, _Symbol], name: str) -> dict[str, str]:
@@ -156,7 +158,7 @@ def _descriptors(elf: ELFFile, symbols: Mapping[str, _Symbol], name: str) -> dic
             f"--start-address={symbol.address}",
             f"--stop-address={symbol.address + 64}",
         )
-        match = _DESCRIPTOR.search(_objdump(name, *place))
+        match = _DESCRIPTOR.search(objdump(name, *place))
         if match is None:
             raise UserError(f"llvm-objdump cannot read the descriptor of '{kernel}'", file=name)
         wide = ".amdhsa_named_barrier_count" in match[1]  # GFX12.5, where the field is a bit wider
@@ -175,53 +177,25 @@ def _word(elf: ELFFile, address: int, name: str) -> int:
     raise UserError(f"nothing at address {address:#x} of the code object", file=name)
 
 
-def _listings(name: str, symbols: Mapping[str, _Symbol]) -> dict[str, list[str]]:
-    """Function to its lines of disassembly, labels among them."""
-    found: dict[str, list[str]] = {}
-    rows: list[str] = []
-    # real-true16 changes gfx12 only, where instructions on halves print as data without it
-    for row in _objdump(name, "-d", "--symbolize-operands", "--mattr=+real-true16").splitlines():
-        header = _HEADER.match(row)
-        if header and header[2] in symbols and symbols[header[2]].address == int(header[1], 16):
-            rows = found[header[2]] = []
-        else:
-            rows.append(row)
-    return found
+def _code(elf: ELFFile, symbols: Mapping[str, _Symbol], kernels: Mapping[str, str], name: str) -> CodeText:
+    """Functions by the symbol table, and the data of a file that is linked."""
+    named = {one: symbol for one, symbol in symbols.items() if symbol.kind == "STT_FUNC" or one in kernels}
+    functions = [Code(one, s.address, s.address + s.size) for one, s in named.items() if s.size]
+    functions += [Code(one, s.address, _end(elf, s.address), False) for one, s in named.items() if not s.size]
+    functions.sort(key=lambda one: one.start)
+    objects = [(one, s.address, s.size) for one, s in symbols.items() if s.kind == "STT_OBJECT" and one[-3:] != ".kd"]
+    linked = elf["e_type"] != "ET_REL"
+    data = data_sections(elf, objects) if linked else []
+    text = listing(name, {(one.start, one.name) for one in functions})
+    return CodeText(name, text, functions, data, list(_code_sections(elf)))
 
 
-def _objdump(name: str, *options: str) -> str:
-    tool = find_objdump()
-    if not tool.usable:
-        problem = f"{tool.path} is {tool.problem}" if tool.path else "it is not installed"
-        raise UserError(
-            f"a code object needs llvm-objdump {OLDEST} or newer to be read, and {problem}",
-            file=name,
-            remedy=f"apt-get install llvm-{OLDEST}, or pass the .s text",
-        )
-    done = subprocess.run([tool.path, *options, name], capture_output=True, text=True)
-    if done.returncode:
-        raise UserError(f"llvm-objdump: {' '.join(done.stderr.split())}", file=name)
-    return done.stdout
+def _code_sections(elf: ELFFile) -> Iterator[tuple[int, int]]:
+    for section in elf.iter_sections():
+        if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR:
+            yield section["sh_addr"], section["sh_addr"] + section["sh_size"]
 
 
-def _body(kernel: str, symbol: _Symbol, listing: Sequence[str], lines: Mapping[int, str], name: str) -> list[str]:
-    """The function in text: its label, instructions up to its size, and labels where a branch goes."""
-    prefix = f".L{kernel}_"
-    rows = [f"\t.type {kernel},@function", f"{kernel}:"]
-    for row in listing:
-        if header := _HEADER.match(row):
-            rows.append(f"{prefix}{header[2]}:")
-        elif match := _INSTRUCTION.match(row):
-            address = int(match[2], 16)
-            if symbol.size and address >= symbol.address + symbol.size:
-                break
-            if "/*" in match[1]:  # what has no text is left out: without the comment the line means something else
-                place = f"offset {address - symbol.address:#x} of {kernel}"
-                remedy = "the target has no such instruction; compile for the target that has it"
-                raise UserError(f"llvm-objdump cannot write the code at {place}: {match[1]}", file=name, remedy=remedy)
-            if address in lines:
-                rows.append(lines[address])
-            rows.append("\t" + _TARGET.sub(lambda found: prefix + found[0], match[1]))
-    if len(rows) == 2:
-        raise UserError(f"llvm-objdump shows no instructions of '{kernel}'", file=name)
-    return [*rows, f".Lfunc_end_{kernel}:", f"\t.size {kernel}, .Lfunc_end_{kernel}-{kernel}"]
+def _end(elf: ELFFile, address: int) -> int:
+    """Where the section of code at an address ends."""
+    return next((end for start, end in _code_sections(elf) if start <= address < end), address)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,11 @@ from antiphase.frontends._buffers import Buffer, merged
 
 if TYPE_CHECKING:
     from antiphase.asm import Kernel, KernelArg, Program
+    from antiphase.frontends._hostcall import Hostcalls
     from antiphase.machine import Execution, Memory
 
 Grid = tuple[int, int, int]
+_HOSTCALLS = "hidden_hostcall_buffer"
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class RunOptions:
     max_instructions: wave-instructions after which the launch is cut short (None: no limit).
     recording_limit: bytes that a launch may record (None: the machine's choice).
     progress: called by the machine as workgroups finish.
+    interrupt: called by the machine when a wave asks for the host.
     """
 
     record: bool = False
@@ -36,17 +40,19 @@ class RunOptions:
     max_instructions: int | None = None
     recording_limit: int | None = None
     progress: Callable[..., Any] | None = None
+    interrupt: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch, ready to run. lds_bytes: static and dynamic LDS of a workgroup together."""
+    """One launch, ready to run. threads: work-items of a workgroup in x, y, z. lds_bytes: static and dynamic LDS of one
+    together."""
 
     program: Program
     kernel: str
     grid: Grid
     kernarg: bytes
-    threads_per_workgroup: int
+    threads: Grid
     lds_bytes: int
     buffers: Sequence[Buffer]
     cluster: Grid = (1, 1, 1)
@@ -62,6 +68,12 @@ def execute(launch: Launch, options: RunOptions) -> Execution:
         memory.add(buffer.address, buffer.size, buffer.name, writable=buffer.writable, owner=buffer.owner)
     if options.record:
         memory.unwritten = unwritten((a.address, a.size) for a in memory.allocations)
+    kernel = launch.program.kernel(launch.kernel)
+    if any(arg.value_kind == _HOSTCALLS for arg in kernel.metadata.args):
+        calls = _hostcalls(kernel, launch, options)
+        memory.add_array(calls.memory, "buffer of host calls", host=True)
+        kernarg = _with_hidden(kernel, launch.kernarg, {_HOSTCALLS: calls.address})
+        launch, options = replace(launch, kernarg=kernarg), replace(options, interrupt=calls.answer)
     total = math.prod(launch.grid) // max(1, math.prod(launch.cluster))
     recorded = options.recorded_workgroups
     if not options.record or recorded is None or recorded >= total:
@@ -78,6 +90,14 @@ def execute(launch: Launch, options: RunOptions) -> Execution:
     )
 
 
+def _hostcalls(kernel: Kernel, launch: Launch, options: RunOptions) -> Hostcalls:
+    """Packets for all waves that the machine's threads may have under way."""
+    from antiphase.frontends._hostcall import Hostcalls
+
+    waves = -(-math.prod(launch.threads) // kernel.metadata.wavefront_size) * math.prod(launch.cluster)
+    return Hostcalls(waves * (options.workers or len(os.sched_getaffinity(0))))
+
+
 def _run(launch: Launch, memory: Memory, options: RunOptions, record: bool, workgroups: tuple[int, int]) -> Execution:
     from antiphase.machine import run
 
@@ -86,7 +106,7 @@ def _run(launch: Launch, memory: Memory, options: RunOptions, record: bool, work
         grid=launch.grid,
         kernarg=launch.kernarg,
         memory=memory,
-        threads_per_workgroup=launch.threads_per_workgroup,
+        threads_per_workgroup=launch.threads,
         lds_bytes=launch.lds_bytes,
         kernel=launch.kernel,
         record=record,
@@ -96,6 +116,7 @@ def _run(launch: Launch, memory: Memory, options: RunOptions, record: bool, work
         max_instructions=options.max_instructions,
         recording_limit=options.recording_limit,
         progress=options.progress,
+        interrupt=options.interrupt,
     )
 
 
@@ -104,12 +125,12 @@ def explicit_args(kernel: Kernel) -> list[KernelArg]:
     return [arg for arg in kernel.metadata.args if not arg.value_kind.startswith("hidden_")]
 
 
-def build_kernarg(kernel: Kernel, values: Sequence[bytes], grid: Grid, threads: int, dynamic_lds: int) -> bytes:
+def build_kernarg(kernel: Kernel, values: Sequence[bytes], grid: Grid, threads: Grid, dynamic_lds: int) -> bytes:
     """The kernel argument block: `values` in the order of `explicit_args`, hidden arguments filled in.
 
-    Arguments after the last value are zero. Workgroups are `threads` x 1 x 1. The hidden arguments and their
-    widths are those of LLVM's AMDGPUUsage, "Code Object V5 Kernel Argument Metadata"; those that point at
-    host services stay null.
+    Arguments after the last value are zero. threads: work-items of a workgroup in x, y, z. The hidden arguments and
+    their widths are those of LLVM's AMDGPUUsage, "Code Object V5 Kernel Argument Metadata"; those that point at
+    host services stay null here.
     """
     arguments = explicit_args(kernel)
     end = max((arg.offset + arg.size for arg in kernel.metadata.args), default=0)
@@ -119,7 +140,12 @@ def build_kernarg(kernel: Kernel, values: Sequence[bytes], grid: Grid, threads: 
             where = f"kernel {kernel.name}, argument at offset {arg.offset}"
             raise UserError(f"{where}: {len(value)} bytes given, {arg.size} wanted")
         block[arg.offset : arg.offset + arg.size] = value
-    hidden = _hidden_values(grid, threads, dynamic_lds)
+    return _with_hidden(kernel, block, _hidden_values(grid, threads, dynamic_lds))
+
+
+def _with_hidden(kernel: Kernel, kernarg: bytes | bytearray, hidden: Mapping[str, int]) -> bytes:
+    """The argument block with hidden arguments, by their kinds, filled in."""
+    block = bytearray(kernarg)
     for arg in kernel.metadata.args:
         if arg.value_kind in hidden:
             block[arg.offset : arg.offset + arg.size] = hidden[arg.value_kind].to_bytes(arg.size, "little")
@@ -131,15 +157,13 @@ def pointer(address: int) -> bytes:
     return struct.pack("<Q", address)
 
 
-def _hidden_values(grid: Grid, threads: int, dynamic_lds: int) -> dict[str, int]:
-    x, y, z = grid
+def _hidden_values(grid: Grid, threads: Grid, dynamic_lds: int) -> dict[str, int]:
+    sides = [groups * items for groups, items in zip(grid, threads, strict=True)]
+    counts = {f"hidden_block_count_{axis}": n for axis, n in zip("xyz", grid, strict=True)}
+    sizes = {f"hidden_group_size_{axis}": n for axis, n in zip("xyz", threads, strict=True)}
     return {
-        "hidden_block_count_x": x,
-        "hidden_block_count_y": y,
-        "hidden_block_count_z": z,
-        "hidden_group_size_x": threads,
-        "hidden_group_size_y": 1,
-        "hidden_group_size_z": 1,
-        "hidden_grid_dims": 3 if z > 1 else 2 if y > 1 else 1,
+        **counts,
+        **sizes,
+        "hidden_grid_dims": 3 if sides[2] > 1 else 2 if sides[1] > 1 else 1,
         "hidden_dynamic_lds_size": dynamic_lds,
     }

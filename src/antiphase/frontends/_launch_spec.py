@@ -34,13 +34,13 @@ _SHAPE = "write fill:type:shape, such as random:f16:64x64, a number, null, or a 
 class LaunchSpec:
     """names: of the arguments, '' where not given. values: arrays and numbers, in the order of the kernel's arguments.
 
-    grid, threads, lds_bytes: as for `launch_asm`; None where the text is to say.
+    grid, threads (both may have up to three sides), lds_bytes: as for `launch_asm`; None where the text is to say.
     """
 
     names: tuple[str, ...]
     values: tuple[Any, ...]
     grid: tuple[int, ...] | None = None
-    threads: int | None = None
+    threads: int | tuple[int, ...] | None = None
     lds_bytes: int | None = None
 
     def fresh(self) -> list[Any]:
@@ -97,7 +97,10 @@ def _spec(pairs: list[tuple[str, object]], rest: Mapping[str, Any]) -> LaunchSpe
     if grid is not None:
         grid = tuple(grid) if isinstance(grid, list) else (grid,)
     names, values = [name for name, _ in pairs], [_value(name, value, rng) for name, value in pairs]
-    return LaunchSpec(tuple(names), tuple(values), grid, rest.get("threads"), rest.get("lds_bytes"))
+    threads = rest.get("threads")
+    if isinstance(threads, list):
+        threads = tuple(threads)
+    return LaunchSpec(tuple(names), tuple(values), grid, threads, rest.get("lds_bytes"))
 
 
 def _value(name: str, value: object, rng: np.random.Generator) -> Any:

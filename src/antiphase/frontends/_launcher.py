@@ -105,13 +105,13 @@ class Launcher:
             values.append(_launch.pointer(0 if scratch is None else address_of(scratch)))
             if scratch is not None:
                 buffers.append(buffer_of(scratch, f"scratch of {metadata.name}"))
-        threads = metadata.num_warps * metadata.warp_size
+        threads = (metadata.num_warps * metadata.warp_size, 1, 1)
         return Launch(
             program=self._program,
             kernel=kernel.name,
             grid=grid,
             kernarg=_launch.build_kernarg(kernel, values, grid, threads, metadata.shared),
-            threads_per_workgroup=threads,
+            threads=threads,
             lds_bytes=kernel.metadata.group_segment_fixed_size + metadata.shared,
             buffers=[*buffers, *active_session().exposed.buffers()],
         )

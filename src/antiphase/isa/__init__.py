@@ -2,6 +2,7 @@
 
 from antiphase.isa._counters import COUNTERS, counters, generation
 from antiphase.isa._describe import describe
+from antiphase.isa._evaluate import evaluate
 from antiphase.isa._expr import (
     B1,
     BF16,
@@ -22,7 +23,9 @@ from antiphase.isa._expr import (
     size,
     source,
 )  # fmt: skip
+from antiphase.isa._reasons import Reason, reason, reasons
 from antiphase.isa._record import IMPLICIT, MODIFIERS, REGISTRY, Alu, Control, Matrix, Memory, Record, Signature, Slot
+from antiphase.isa._swizzle import swizzle_offset
 from antiphase.isa._transpose import CDNA4_TRANSPOSES, WMMA_TRANSPOSES, Transpose
 from antiphase.isa._words import Description, Part
 
@@ -54,6 +57,7 @@ __all__ = [
     "Matrix",
     "Memory",
     "Part",
+    "Reason",
     "Record",
     "Signature",
     "Slot",
@@ -61,10 +65,14 @@ __all__ = [
     "Type",
     "counters",
     "describe",
+    "evaluate",
     "find",
     "generation",
+    "reason",
+    "reasons",
     "size",
     "source",
+    "swizzle_offset",
 ]  # fmt: skip
 
 from antiphase.isa import (  # noqa: F401  (instruction families register themselves)
@@ -81,6 +89,7 @@ from antiphase.isa import (  # noqa: F401  (instruction families register themse
     minimum_maximum,
     packed,
     permute_lanes,
+    relative,
     scalar,
     scalar_float,
     scalar_masks,
@@ -88,6 +97,7 @@ from antiphase.isa import (  # noqa: F401  (instruction families register themse
     scaled_convert,
     small_float,
     trigonometry,
+    typed_buffers,
     vector_bytes,
     vector_convert,
     vector_float,

@@ -53,7 +53,9 @@ def counters(record: Memory, target: str, returns: bool = True) -> tuple[str, ..
 
 
 def _cache_counters(name: str, classes: dict[str, str]) -> tuple[str, ...]:
-    """LLVM counts the invalidation and write-back of GFX12 and no other."""
+    """LLVM counts the invalidation and write-back of GFX12 and no other; the manual counts s_dcache_discard."""
+    if name.startswith("s_dcache_discard"):
+        return (classes["scalar"],)
     if name == "global_inv":
         return (classes["load"],)
     return (classes["store"],) if name in ("global_wb", "global_wbinv") else ()

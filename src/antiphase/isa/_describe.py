@@ -36,7 +36,10 @@ _ACTIONS = {
     "barrier_join": "Joins a named barrier.",
     "barrier_leave": "Leaves the named barrier that the wave has joined.",
     "barrier_state": "D = the state of a barrier.",
+    "gpr_idx_off": "Turns GPR index mode off; leaves M0.",
     "vgpr_msb": "Sets the upper bits of the VGPR numbers that follow.",
+    "vskip": "From here on vector instructions are issued, or not: bit S1 of S0 says whether they are skipped.",
+    "illegal": "Is no instruction: a wave that meets it goes to the trap handler, or halts where there is none.",
     "mode": "Writes the round or the denormal fields of MODE.",
     "alloc_vgpr": "Asks for another number of VGPRs; SCC = whether they were given.",
     "cycles": "D = cycles of the shader clock.",
@@ -75,9 +78,19 @@ def _alu(record: Alu) -> Description:
         words.append(f"{high} keeps its old value.")
     if record.saturated is not None:
         words.append("With clamp the integer result saturates.")
+    words += _relative_words(record, [n for n, _ in results] + [n for n, slot in sources if slot.role == "operand"])
     parts = [_part(name, "result", slot) for name, slot in results]
     parts += [_part(name, "source", slot) for name, slot in sources if slot.role not in ("tied", "tied2")]
     return Description(tuple(parts), tuple(words))
+
+
+def _relative_words(record: Alu, names: list[str]) -> list[str]:
+    """names: of the operands in the order of the text."""
+    moved = [(name, index) for name, index in zip(names, record.relative, strict=False) if index]
+    words = [f"M0[{i.first + i.bits - 1}:{i.first}] adds to the register number of {name}." for name, i in moved]
+    if moved:
+        words.append("Out of range a source is register 0, and with a result out of range nothing happens.")
+    return words
 
 
 def _alu_formulas(record: Alu, results: list[str], sources: list[str]) -> tuple[str, ...]:
@@ -119,7 +132,8 @@ def _source_names(slots: Sequence[Slot], results: Sequence[tuple[str, Slot]]) ->
 def _part(name: str, role: str, slot: Slot) -> Part:
     type_ = "lane mask" if slot.role in ("mask", "vcc") else str(slot.type)
     written = slot.role in ("operand", "mask", "constant", "bitop3")
-    return Part(name.removesuffix("[lane]"), role, type_ + (f" x {slot.count}" if slot.count > 1 else ""), written)
+    amount = ", both halves" if slot.halves else f" x {slot.count}" if slot.count > 1 else ""
+    return Part(name.removesuffix("[lane]"), role, type_ + amount, written)
 
 
 @describe.register

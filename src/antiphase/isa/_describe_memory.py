@@ -52,13 +52,16 @@ def memory_words(record: Memory) -> list[str]:
             return [f"D = a {record.bits}-bit time stamp."]
         case "atomic":
             words = [
-                f"For each active lane, at its address in {space}, as one indivisible step:",
+                f"{'At' if record.space == 'smem' else 'For each active lane, at'} its address in {space}, as one "
+                "indivisible step:",
                 *_update(record),
             ]
             given = "D is always written." if record.returns else "D is written only if the text asks for it."
             return [*words, f"D = the value before. {given}"]
         case "append":
             return [f"Moves a counter in {space} by the number of active lanes; D = its value before."]
+    if record.format:
+        return _in_format(record)
     moves = "Loads" if record.access == "load" else "Stores"
     preposition = "from" if record.access == "load" else "to"
     amount = f"{record.bits} bits" if record.count == 1 else f"{record.count} places of {record.bits} bits"
@@ -66,9 +69,25 @@ def memory_words(record: Memory) -> list[str]:
     return [f"{moves} {amount}{each} {preposition} {space}.", *_memory_notes(record)]
 
 
+def _in_format(record: Memory) -> list[str]:
+    load, letters = record.access == "load", ", ".join("xyzw"[: record.components])
+    held = "in 32 bits each" if record.bits == 32 * record.components else "in 16 bits each, two to a register"
+    says = {
+        "resource": "The resource has the format, and DST_SEL, which says what each component is in memory.",
+        "instruction": "The modifier `format` has the format.",
+    }
+    direction = "from the format of an element of a buffer" if load else "to the format of an element of a buffer"
+    notes = [note for note in _memory_notes(record) if record.components == 1]
+    if record.bits == 48 and load:
+        notes.append("The upper half of the last register keeps its value.")
+    return [f"Converts components {letters}, {held}, {direction} for each active lane.", says[record.format], *notes]
+
+
 def _memory_notes(record: Memory) -> list[str]:
     load, notes = record.access == "load", []
-    if record.count > 1:
+    if record.chosen:
+        notes.append("The places follow each other; M0 has a bit for each, lowest first: whether it is moved.")
+    elif record.count > 1:
         notes.append(f"Each place has an offset of its own, in units of {record.spacing} bytes.")
     extend = {
         "zero": "Extended with zeros to 32 bits.",
@@ -78,6 +97,8 @@ def _memory_notes(record: Memory) -> list[str]:
         if load
         else "Taken from the upper half of the register.",
     }
+    if record.space == "smem" and record.spacing:
+        notes.append(f"An offset in a register counts {record.spacing} bytes.")
     if record.extend:
         notes.append(extend[record.extend])
     if record.transpose is not None:

@@ -6,6 +6,7 @@ Signatures name the operands in the order the text has them, sources before resu
     d:u32               the old value of the first result, not an operand of its own
     e:u32               the old value of the second result, likewise
     u32x6               six consecutive registers: six sources or results, a tuple for the semantics
+    p:f16               both halves of one register, a tuple, as op_sel and op_sel_hi choose them, with their signs
     bitop3 neg_lo op_sel scale_sel     that modifier of the instruction, a u32 constant (lists as bits, 0 if left out)
     k16                 a signed 16-bit constant in the instruction (SOPK)
     vcc                 implicit VCC as one predicate per lane
@@ -38,11 +39,18 @@ MODIFIERS = ("bitop3", "neg_lo", "op_sel", "scale_sel")
 class Slot:
     """One source or result. role: 'operand' named in the text, 'mask' a lane mask named in the text, 'constant' a
     SOPK constant, 'tied' and 'tied2' the old value of the first and second result, 'bitop3' that
-    modifier, else the name of an implicit register. count: values of that type in consecutive registers."""
+    modifier, else the name of an implicit register. count: values of that type in consecutive registers; halves: the
+    two halves of one register instead."""
 
     role: str
     type: Type
     count: int = 1
+    halves: bool = False
+
+    @property
+    def dwords(self) -> int:
+        """Registers of an explicit operand."""
+        return 1 if self.halves else self.type.dwords * self.count
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,8 @@ def _slot(word: str) -> Slot:
         return Slot(word, U32)
     if word[:2] in ("d:", "e:"):
         return Slot("tied" if word[0] == "d" else "tied2", TYPES[word[2:]])
+    if word[:2] == "p:":
+        return Slot("operand", TYPES[word[2:]], 2, halves=True)
     name, _, count = word.partition("x")
     return Slot("operand", TYPES[name], int(count or 1))
 
@@ -87,6 +97,14 @@ class Record:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A field of M0 that adds to the number of a register: so many bits from the first one on."""
+
+    first: int
+    bits: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Alu(Record):
     """A vector or scalar ALU instruction: its results as expressions over its sources.
@@ -99,6 +117,7 @@ class Alu(Record):
     'high' puts a 16-bit result in the upper half and keeps the lower one. op_sel's destination bits choose the
     half (or byte) and keep the rest in any case.
     mixed: type of the half that an f32 source is, widened, where op_sel_hi says so; '' for no such choice.
+    relative: by operand in the order of the text, what M0 adds to its register number at run time; () for nothing.
     """
 
     unit: Literal["valu", "salu"]
@@ -110,6 +129,7 @@ class Alu(Record):
     saturated: Callable[..., Expr | tuple[Expr, ...]] | None = None
     rest: Literal["zero", "keep", "high"] = "zero"
     mixed: Literal["", "f16", "bf16"] = ""
+    relative: tuple[Index | None, ...] = ()
 
     @functools.cached_property
     def results(self) -> tuple[Expr, ...]:
@@ -144,7 +164,9 @@ class Memory(Record):
     prefetching: no data) or 'clock' (a counter, no address).
     bits: contiguous bits moved per lane and place, 128 for dwordx4.
     count: places; ds_read2 has two, with an offset each in units of `spacing` bytes.
-    extend: how a sub-dword load fills its register: 'zero', 'sign', 'low' or 'high' half kept beside the old other
+    spacing: bytes that an offset counts, 0 for one. chosen: the places follow each other, and M0 has a bit for each
+    that says whether it is moved.
+    extend: how a sub-dword load fills its (last) register: 'zero', 'sign', 'low' or 'high' half beside the old other
     half; for stores 'high' takes the upper half.
     type: element of an atomic; of a sub-dword load, its sign extends it.
     update: for atomics, (old, data...) -> new value, all of `type`, data as operands; 'append' gets the lane count.
@@ -157,6 +179,8 @@ class Memory(Record):
     asynchronous: it counts on asynccnt; with to_lds each lane names its own LDS address.
     multicast: M0 holds a mask of the workgroups of the cluster that ask for the same data.
     by_lane: there is no address register; lane i accesses 4 * i bytes further on.
+    components: of an element in a format, how many are converted; bits is what they take in registers. 0 for no format.
+    format: who says which format, the 'resource' or the 'instruction'; bytes in memory follow from it.
     lanes: for DS instructions that move data between lanes and touch no memory: (register operands in text order as
     u32, the offset as an int) -> result.
     """
@@ -177,12 +201,15 @@ class Memory(Record):
     asynchronous: bool = False
     multicast: bool = False
     by_lane: bool = False
+    components: int = 0
+    format: Literal["", "resource", "instruction"] = ""
+    chosen: bool = False
     lanes: Callable[..., Expr] | None = None
 
     @property
     def dwords(self) -> int:
         """Registers the data takes per lane."""
-        return max(1, self.bits * self.count // 32)
+        return -(-self.bits * self.count // 32)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,6 +302,8 @@ def _spellings(mnemonic: str) -> Iterable[str]:
 REGISTRY = Registry()
 
 Semantics = Callable[..., "Expr | tuple[Expr, ...]"]
+Pair = tuple[Expr, Expr]
+"""A source of two halves, the low one first."""
 
 
 def valu(names: str, signature: str, semantics: Semantics, *, cite: str, **fields: object) -> None:

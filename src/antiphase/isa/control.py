@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from antiphase.isa._families import GFX11, GFX12, GFX1250, WAVE32
+from antiphase.isa._families import GFX9, GFX11, GFX12, GFX1250, WAVE32
 from antiphase.isa._record import control
 
 CITE = "AMD Instinct MI300 CDNA3 ISA, chapter 12.5 (SOPP), 12.2 (SOPK), 12.3 (SOP1)"
@@ -27,16 +27,33 @@ for condition in ("sys", "user", "sys_or_user", "sys_and_user"):
 op("s_endpgm s_endpgm_saved s_endpgm_ordered_ps_done", "end")
 op("s_setprio", "priority")
 gfx1250("s_setprio_inc_wg", "priority")
-op("s_trap", "trap")
-op("s_sendmsg s_sendmsghalt", "message")
-newer("s_sendmsg_rtn_b32 s_sendmsg_rtn_b64", "message_return")
+op(
+    "s_trap", "trap", status="modelled", cite=f"{CITE}; LLVM AMDGPUUsage, Trap Handler ABI",
+    note="3 does nothing, as without a debugger; 2, and every other number, ends the launch with an error",
+)  # fmt: skip
+op(
+    "s_sendmsg s_sendmsghalt", "message", status="modelled",
+    note="MSG_INTERRUPT reaches the host, which answers at once; others have no effect",
+)  # fmt: skip
+newer(
+    "s_sendmsg_rtn_b32 s_sendmsg_rtn_b64", "message_return", status="modelled",
+    note="the clock counts executed instructions; ids and addresses of trap handlers are 0",
+)  # fmt: skip
 
-op("s_setreg_b32 s_setreg_imm32_b32", "setreg")
-op("s_getreg_b32", "getreg")
+op("s_setreg_imm32_b32", "setreg")
+op(
+    "s_setreg_b32", "setreg", status="modelled",
+    note="MODE from a register: a value that follows from the text, or the one the kernel began with, which is checked",
+)  # fmt: skip
+op(
+    "s_getreg_b32", "getreg", status="modelled",
+    note="clocks count executed instructions; where a wave runs is the first place of all that there are",
+)  # fmt: skip
+op("s_setvskip", "vskip", targets=GFX9, cite="AMD CDNA3 ISA 12.4 and CDNA4 ISA 12.4, S_SETVSKIP")
 newer("s_round_mode s_denorm_mode", "mode")
 newer("s_version", "hint")
 gfx1250("s_set_vgpr_msb", "vgpr_msb")
-gfx1250("s_get_shader_cycles_u64", "cycles")
+gfx1250("s_get_shader_cycles_u64", "cycles", status="modelled", note="counts executed instructions", cite=CDNA5)
 gfx12("s_alloc_vgpr", "alloc_vgpr")
 
 op("s_getpc_b64 s_get_pc_i64", "getpc")
@@ -73,6 +90,8 @@ HINTS = (
 )
 op(HINTS, "hint")
 op("ds_nop", "hint")
+op("v_clrexcp", "hint", targets=GFX9, note="clears exception state, of which the machine keeps none on these targets")
+newer("v_illegal", "illegal", cite="LLVM VOP1Instructions.td: the encoding 0")
 newer("s_set_inst_prefetch_distance s_clause s_delay_alu s_wait_alu s_waitcnt_depctr s_wait_event", "hint")
 newer("s_singleuse_vdst s_sleep_var s_monitor_sleep", "hint")
 gfx12(

@@ -14,6 +14,7 @@ from antiphase.isa._expr import (
     U64,
     Expr,
     bitreverse,
+    concat,
     const,
     fetch_lanes,
     gather_lanes,
@@ -112,6 +113,16 @@ for half, update in PACKED.items():
 for name, update in SUBTRACT.items():
     plain_and_returning(f"ds_{name}_u32", update=update, targets=GFX12)
 plain_and_returning("ds_wrap_b32", False, operands=2, update=lambda old, a, b: select(old >= a, old - a, old + b))
+
+
+def exchanged_if_marked(old: Expr, data: Expr) -> Expr:
+    """Each half of memory takes its half of the data, without the top bit, where that bit is set."""
+    halves = [(old >> shift).to(U32) for shift in (0, 32)], [(data >> shift).to(U32) for shift in (0, 32)]
+    low, high = (select((d >> 31) != 0, d & 0x7FFFFFFF, o) for o, d in zip(*halves, strict=True))
+    return concat(low, high)
+
+
+atomic("ds_condxchg32_rtn_b64", bits=64, type=U64, update=exchanged_if_marked, returns=True)
 
 
 def swizzle(value: Expr, offset: int) -> Expr:

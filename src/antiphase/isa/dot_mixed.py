@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 
-from antiphase.isa._expr import BF16, F16, I32, I64, U16, Expr, Type, fma
+from antiphase.isa._expr import BF16, F16, I32, I64, Expr, fma
 from antiphase.isa._families import GFX11, RDNA4, WAVE32
 from antiphase.isa._floats import limited
 from antiphase.isa._formats import decode
 from antiphase.isa._numerics import dot_numerics
-from antiphase.isa._record import Semantics, valu
+from antiphase.isa._record import Pair, Semantics, valu
 
 RDNA3 = "AMD RDNA3 ISA (15-Aug-2023), chapter 16.6, 16.10 (VOP3P, VOP3)"
 MANUAL = "AMD RDNA4 ISA (7-Apr-2025), chapter 16.6 (VOP3P)"
@@ -51,23 +51,18 @@ for count, bits in ((4, 8), (8, 4)):
     )
 
 
-def dot_halves(type_: Type) -> Semantics:
+def dot_halves(a: Pair, b: Pair, c: Expr) -> Expr:
     """Two products added to a 16-bit accumulator, rounded after each."""
-
-    def semantics(a: Expr, b: Expr, c: Expr) -> Expr:
-        for shift in (0, 16):
-            x, y = ((word >> shift).to(U16).bits(type_) for word in (a, b))
-            c = fma(x, y, c)
-        return c
-
-    return semantics
+    for x, y in zip(a, b, strict=True):
+        c = fma(x, y, c)
+    return c
 
 
 for type_ in (F16, BF16):
     valu(
         f"v_dot2_{type_}_{type_}",
-        f"u32 u32 {type_} -> {type_}",
-        dot_halves(type_),
+        f"p:{type_} p:{type_} {type_} -> {type_}",
+        dot_halves,
         targets=GFX11 | RDNA4,
         cite=RDNA3,
         rest="keep",

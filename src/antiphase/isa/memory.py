@@ -80,6 +80,15 @@ def transfers() -> None:
     memory("tensor_store_from_lds", "tensor", "store", to_lds=True, targets=GFX1250, cite="AMD CDNA5 ISA 10.11")
 
 
+def blocks() -> None:
+    """Runs of 32 VGPRs, as spills of callee-saved registers use them."""
+    cite = "AMD RDNA4 ISA 11.5; AMD CDNA5 ISA 10.6"
+    for space in ("global", "scratch"):
+        for access in ("load", "store"):
+            name = f"{space}_{access}_block"
+            memory(name, space, access, count=32, spacing=4, chosen=True, targets=GFX12, cite=cite)
+
+
 def transposing() -> None:
     """WMMA operand loads (wave32): each lane reads a row, elements are exchanged between lanes."""
     for element, bits, names, targets in (
@@ -152,4 +161,5 @@ for space in ("global", "flat", "buffer"):
 memory("global_load_addtid_b32 global_load_dword_addtid", "global", "load", by_lane=True, cite=CITE)
 memory("global_store_addtid_b32 global_store_dword_addtid", "global", "store", by_lane=True, cite=CITE)
 transfers()
+blocks()
 transposing()

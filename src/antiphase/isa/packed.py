@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import operator
 
-from antiphase.isa._expr import BF16, F16, F32, I16, I32, I64, U16, U32, Expr, Type, fma, maximum, minimum
+from antiphase.isa._expr import BF16, F16, F32, I16, I32, I64, U16, U32, Expr, fma, maximum, minimum
 from antiphase.isa._families import GFX11, GFX950, RDNA4, WAVE32
 from antiphase.isa._floats import limited, max_float, maximum_ieee, min_float, minimum_ieee
 from antiphase.isa._numerics import dot_numerics
-from antiphase.isa._record import Semantics, valu
+from antiphase.isa._record import Pair, Semantics, valu
 from antiphase.isa.vector_float import half_overflow
 from antiphase.isa.vector_integer import multiply_add, saturating
 
@@ -90,18 +90,11 @@ for count, bits in ((2, 16), (4, 8), (8, 4)):
     valu(f"v_dot{count}c_i32_i{bits}", "u32 u32 d:i32 -> i32", dot_integer(bits, True), cite=CITE)
 
 
-def halves(word: Expr, type_: Type) -> tuple[Expr, Expr]:
-    return word.to(U16).bits(type_).to(F32), (word >> 16).to(U16).bits(type_).to(F32)
-
-
-def dot_float(type_: Type) -> Semantics:
+def dot_float(a: Pair, b: Pair, c: Expr) -> Expr:
     """Both exact products and the accumulator, summed in order with a rounding after each addition."""
-
-    def semantics(a: Expr, b: Expr, c: Expr) -> Expr:
-        (a0, a1), (b0, b1) = halves(a, type_), halves(b, type_)
-        return fma(a1, b1, fma(a0, b0, c))
-
-    return semantics
+    for x, y in zip(a, b, strict=True):
+        c = fma(x.to(F32), y.to(F32), c)
+    return c
 
 
 DOT = functools.partial(
@@ -111,7 +104,7 @@ DOT = functools.partial(
     note=dot_numerics("f32", reported=True),
 )
 for t, targets in ((F16, None), (BF16, GFX950 | GFX11 | RDNA4)):
-    DOT(f"v_dot2_f32_{t}", "u32 u32 f32 -> f32", dot_float(t), targets=targets)
-    accumulate = functools.partial(DOT, signature="u32 u32 d:f32 -> f32", semantics=dot_float(t))
+    DOT(f"v_dot2_f32_{t}", f"p:{t} p:{t} f32 -> f32", dot_float, targets=targets)
+    accumulate = functools.partial(DOT, signature=f"p:{t} p:{t} d:f32 -> f32", semantics=dot_float)
     accumulate(f"v_dot2c_f32_{t}", targets=None if t is F16 else GFX950)
     accumulate(f"v_dot2acc_f32_{t}", targets=WAVE32)  # of bf16 only as half of a dual-issue instruction

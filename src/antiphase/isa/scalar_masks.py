@@ -71,9 +71,8 @@ def doubled_bits(a: Expr) -> Expr:
 
 all_targets = functools.partial(salu, cite=CITE)
 new = functools.partial(salu, cite=RDNA3, targets=WAVE32)
-for op, bits in ((all_targets, 64), (new, 32)):
-    op(f"s_wqm_b{bits}", f"u{bits} -> u{bits} scc", whole_quads)
 for bits in (32, 64):
+    all_targets(f"s_wqm_b{bits}", f"u{bits} -> u{bits} scc", whole_quads)
     all_targets(f"s_quadmask_b{bits}", f"u{bits} -> u{bits} scc", quad_mask)
 all_targets("s_bitreplicate_b64_b32", "u32 -> u64", doubled_bits)
 new("s_pack_hl_b32_b16", "u32 u32 -> u32", lambda a, b: (a >> 16) | (b << 16))

@@ -171,10 +171,8 @@ def stochastic_half(x: Expr, random: Expr, type_: Type) -> Expr:
 for type_ in (F16, BF16):
     op(
         f"v_cvt_sr_pk_{type_}_f32",
-        "f32 f32 u32 -> u32",
-        lambda a, b, random, t=type_: concat(
-            stochastic_half(a, random, t).bits(U16), stochastic_half(b, random >> 16, t).bits(U16)
-        ),
+        f"f32 f32 u32 -> p:{type_}",
+        lambda a, b, random, t=type_: (stochastic_half(a, random, t), stochastic_half(b, random >> 16, t)),
         note="the random number's halves serve the two values, as the manual has it; it adds all 16 bits for f16 too, "
         "which loses 13: here the low ones are taken",
     )

@@ -68,12 +68,12 @@ def pack(low: Expr, high: Expr) -> Expr:
 op("v_pack_b32_f16", "f16 f16 -> u32", pack)
 op(
     "v_cvt_pkrtz_f16_f32 v_cvt_pk_rtz_f16_f32",
-    "f32 f32 -> u32",
-    lambda a, b: pack(to_half_toward_zero(quiet(a)), to_half_toward_zero(quiet(b))),
+    "f32 f32 -> p:f16",
+    lambda a, b: (to_half_toward_zero(quiet(a)), to_half_toward_zero(quiet(b))),
 )
 new = functools.partial(valu, targets=GFX950 | GFX1250, cite=CDNA4)
-new("v_cvt_pk_f16_f32", "f32 f32 -> u32", lambda a, b: pack(to_half(quiet(a)), to_half(quiet(b))))
-new("v_cvt_pk_bf16_f32", "f32 f32 -> u32", lambda a, b: pack(a.to(BF16), b.to(BF16)))
+new("v_cvt_pk_f16_f32", "f32 f32 -> p:f16", lambda a, b: (to_half(quiet(a)), to_half(quiet(b))))
+new("v_cvt_pk_bf16_f32", "f32 f32 -> p:bf16", lambda a, b: (a.to(BF16), b.to(BF16)))
 op(
     "v_cvt_pk_u16_u32",
     "u32 u32 -> u32",

@@ -25,7 +25,7 @@ from antiphase.isa._expr import (
     select,
     truth_table,
 )  # fmt: skip
-from antiphase.isa._families import GFX950, GFX1250
+from antiphase.isa._families import GFX9, GFX950, GFX1250
 from antiphase.isa._floats import limited
 from antiphase.isa._record import Semantics, valu
 
@@ -165,6 +165,8 @@ for type_, keep in ((I32, "zero"), (U32, "zero"), (I16, "keep"), (U16, "keep")):
     )
 
 op("v_mul_lo_u32", "u32 u32 -> u32", lambda a, b: a * b)
+# LLVM's other name for the same opcode
+op("v_mul_lo_i32", "u32 u32 -> u32", lambda a, b: a * b, targets=GFX9)
 op("v_mul_hi_u32", "u32 u32 -> u32", lambda a, b: ((a.to(U64) * b.to(U64)) >> 32).to(U32))
 op("v_mul_hi_i32", "i32 i32 -> i32", lambda a, b: ((a.to(I64) * b.to(I64)) >> 32).to(I32))
 

@@ -1,8 +1,10 @@
 """The machine: kernels as native code, waves and workgroups, memory, recordings. It judges nothing that it runs."""
 
+from antiphase.machine._gpr_index import enables
 from antiphase.machine._launch import Execution, run
 from antiphase.machine._operation import is_scoped, returns_old
 from antiphase.machine._refusal import refusal
+from antiphase.machine._relative import enable_bits
 from antiphase.machine._room import free_memory
 from antiphase.machine._vgpr_banks import with_full_numbers
 from antiphase.machine._waits import waits
@@ -16,6 +18,8 @@ __all__ = [
     "Memory",
     "Recording",
     "WaveTrace",
+    "enable_bits",
+    "enables",
     "free_memory",
     "is_scoped",
     "refusal",

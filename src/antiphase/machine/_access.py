@@ -5,6 +5,7 @@ from __future__ import annotations
 from antiphase.asm import Operand, Special
 from antiphase.errors import Unsupported
 from antiphase.isa import U64, Memory, generation
+from antiphase.machine._block_moves import move_block
 from antiphase.machine._buffer import buffer_place
 from antiphase.machine._context import Context
 from antiphase.machine._exchange import exchange
@@ -13,6 +14,7 @@ from antiphase.machine._lds_transfer import asynchronous, load_to_lds
 from antiphase.machine._operation import Operation, Place, offset_of, registers, scalar_value
 from antiphase.machine._scalar import translate_scalar
 from antiphase.machine._tensor import translate_tensor
+from antiphase.machine._typed import in_format
 
 
 def translate_memory(c: Context, record: Memory) -> None:
@@ -62,7 +64,13 @@ def _flat_like(operation: Operation) -> None:
     address = None if record.by_lane else operands.pop(0)
     data = operands.pop(0) if record.access in ("store", "atomic") else None
     base = operands.pop(0) if operands else Special("off")
-    _finish(operation, _place(operation, address, base), result, data)
+    place = _place(operation, address, base)
+    if record.chosen:
+        moved = result or data
+        assert moved is not None
+        move_block(operation, place, moved)
+        return
+    _finish(operation, place, result, data)
 
 
 def _place(operation: Operation, address: Operand | None, base: Operand) -> Place:
@@ -119,6 +127,8 @@ def _buffer(operation: Operation) -> None:
     c, record = operation.c, operation.record
     operands = list(c.instruction.operands)
     data = None if c.instruction.modifier("lds") else operands.pop(0)
+    if record.format:
+        operation = in_format(operation, operands[1])
     place = buffer_place(operation, operands)
     returns = operation.returns or record.access == "load"
     _finish(operation, place, data if returns else None, data)

@@ -27,6 +27,7 @@ from antiphase.isa import (
 )
 from antiphase.machine import _dpp
 from antiphase.machine._context import TYPE_OF_BITS, Context
+from antiphase.machine._half_modifiers import as_bits, bit, check_constant, check_modifiers, signs
 from antiphase.machine._inline import as_encoded, constant_word
 from antiphase.machine._lower import FloatMode, Lowering, Value
 from antiphase.machine._outline import call_outlined
@@ -89,12 +90,12 @@ def _compute(c: Context, record: Alu) -> list[Result]:
     if record.packed:
         value = _packed(c, record, bound)
         return [Result(c.instruction, record, record.signature.results[0], bound.results[0], value)]
-    roles = [slot.role for slot in record.signature.sources]
-    for name in ("neg_lo", "neg_hi"):
-        if name not in roles and _as_bits(c.instruction.modifier(name, 0)):
-            raise Unsupported(f"{name} on {record.name}")
+    check_modifiers(c.instruction, record, c.target)
     sources: list[Value] = []
     for i, (slot, operand) in enumerate(zip(record.signature.sources, bound.sources, strict=True)):
+        if slot.halves:
+            sources += _pair(c, record, slot, operand, i)
+            continue
         for k in range(slot.count):
             sources.append(_source(c, record, slot, _kth(operand, slot, k), bound, i))
     lanes = c.layout.lanes if record.unit == "valu" else 1
@@ -142,7 +143,7 @@ def _source(c: Context, record: Alu, slot: Slot, operand: Operand | None, bound:
         assert result is not None
         return _half_or_whole(c, result, slot.type, 3)
     if role in MODIFIERS:
-        return Value(str(_as_bits(c.instruction.modifier(role, 0))), slot.type, 1)
+        return Value(str(as_bits(c.instruction.modifier(role, 0))), slot.type, 1)
     if role == "scc":
         return Value(c.scc(), B1, 1)
     if role == "vccz":
@@ -159,8 +160,8 @@ def _operand(c: Context, record: Alu, type_: Type, operand: Operand, i: int) -> 
     selection = instruction.modifier(f"src{i}_sel")
     if isinstance(selection, str) and selection != "DWORD":
         value = _selected(c, inner, type_, selection, isinstance(operand, Modified) and operand.sext)
-    elif record.mixed and type_ is F32 and _bit(instruction.modifier("op_sel_hi"), i):
-        half = _halves(c, inner, F16 if record.mixed == "f16" else BF16)[_bit(instruction.modifier("op_sel"), i)]
+    elif record.mixed and type_ is F32 and bit(instruction.modifier("op_sel_hi"), i):
+        half = _halves(c, inner, F16 if record.mixed == "f16" else BF16, i)[bit(instruction.modifier("op_sel"), i)]
         value = c.lowering([]).to(half, F32)
     elif i == 0 and _dpp.is_dpp(instruction):
         value = _dpp.moved(c, _half_or_whole(c, inner, type_, i))
@@ -168,42 +169,45 @@ def _operand(c: Context, record: Alu, type_: Type, operand: Operand, i: int) -> 
         value = _half_or_whole(c, inner, type_, i)
     if isinstance(operand, Modified):
         value = apply_sign(c, value, operand.neg, operand.abs)
+    if type_ is F32 and not record.mixed:
+        value = apply_sign(c, value, *signs(instruction, record, i))
     return value
 
 
-def _as_bits(modifier: object) -> int:
-    """A modifier's number, a list as bits from the lowest."""
-    if isinstance(modifier, tuple):
-        return sum(int(bit) << i for i, bit in enumerate(modifier))
-    return int(modifier) if isinstance(modifier, int) else 0
-
-
-def _bit(bits: object, i: int) -> int:
-    """Element i of a list modifier, 0 where it is missing."""
-    return int(bits[i]) if isinstance(bits, tuple) and i < len(bits) else 0
+def _pair(c: Context, record: Alu, slot: Slot, operand: Operand | None, i: int) -> list[Value]:
+    """Both halves of a register, each chosen and negated on its own; -x and |x| are of both."""
+    assert operand is not None
+    inner = operand.operand if isinstance(operand, Modified) else operand
+    check_constant(inner, record, c.target)
+    pair = [_packed_source(c, slot, inner, i, part) for part in (0, 1)]
+    if isinstance(operand, Modified):
+        pair = [apply_sign(c, half, operand.neg, operand.abs) for half in pair]
+    return pair
 
 
 def _half_or_whole(c: Context, operand: Operand, type_: Type, i: int) -> Value:
     """A source, taking the high half of the register for a 16-bit type where op_sel says so."""
-    picked = _bit(c.instruction.modifier("op_sel"), i)
+    picked = bit(c.instruction.modifier("op_sel"), i)
     if type_.bits == 16 and (picked or (isinstance(operand, Reg) and operand.half == "h")):
-        return _halves(c, operand, type_)[1]
+        return _halves(c, operand, type_, -1)[1]
     if type_ is BF16 and isinstance(operand, FloatImm):
-        return _halves(c, operand, type_)[0]
+        return _halves(c, operand, type_, -1)[0]
     if type_.bits == 8 and isinstance(operand, Reg):
         # conversions pick a byte: by number, or op_sel[0] is the low bit of its number, op_sel[1] the high one
-        byte = _bit(c.instruction.modifier("op_sel"), 0) + 2 * _bit(c.instruction.modifier("op_sel"), 1)
+        byte = bit(c.instruction.modifier("op_sel"), 0) + 2 * bit(c.instruction.modifier("op_sel"), 1)
         byte = c.instruction.modifier("byte_sel", byte)
         return _selected(c, operand, type_, f"BYTE_{byte}", False)
     return c.read(operand, type_)
 
 
-def _halves(c: Context, operand: Operand, type_: Type) -> tuple[Value, Value]:
+def _halves(c: Context, operand: Operand, type_: Type, i: int) -> tuple[Value, Value]:
     """Low and high half of a packed source: of one register for 16-bit types, of a pair for 32-bit ones."""
     inner = operand.operand if isinstance(operand, Modified) else operand
     if type_.bits == 16:
         inlined = isinstance(inner, FloatImm) and Value(str(constant_word(inner, type_, c.target)), U32, 1)
         word = inlined or c.read(inner, U32)
+        if i == 0 and _dpp.is_dpp(c.instruction):
+            word = _dpp.moved(c, word)
         lowering = c.lowering([])
         parts = (word, lowering.binary("lshr", word, Value("16", U32, 1)))
         low, high = (lowering.bitcast(lowering.to(p, U16), type_) for p in parts)
@@ -263,19 +267,24 @@ def _packed(c: Context, record: Alu, bound: Bound) -> tuple[Value, ...]:
     halves = [_output_modifiers(c, record, v) for v in halves]
     if halves[0].type.bits == 32:
         return tuple(halves)
+    return (_joined(c, *halves),)
+
+
+def _joined(c: Context, low: Value, high: Value) -> Value:
+    """Two 16-bit values in one register."""
     lowering = c.lowering([])
-    first, second = (lowering.to(lowering.bitcast(lowering.splat(v, lanes), U16), U32) for v in halves)
-    shifted = lowering.binary("shl", second, Value("16", U32, 1))
-    return (lowering.binary("or", first, shifted),)
+    parts = (lowering.splat(v, c.layout.lanes) for v in (low, high))
+    first, second = (lowering.to(lowering.bitcast(part, U16), U32) for part in parts)
+    return lowering.binary("or", first, lowering.binary("shl", second, Value("16", U32, 1)))
 
 
 def _packed_source(c: Context, slot: Slot, operand: Operand | None, i: int, part: int) -> Value:
     assert operand is not None
     if slot.role == "tied":
-        return _halves(c, operand, slot.type)[part]
+        return _halves(c, operand, slot.type, i)[part]
     picks = c.instruction.modifier("op_sel_hi" if part else "op_sel")
     pick = picks[i] if isinstance(picks, tuple) and i < len(picks) else part
-    value = _halves(c, operand, slot.type)[pick]
+    value = _halves(c, operand, slot.type, i)[pick]
     negate = c.instruction.modifier("neg_hi" if part else "neg_lo")
     if isinstance(negate, tuple) and i < len(negate) and negate[i]:
         value = apply_sign(c, value, True, False)
@@ -298,8 +307,8 @@ def _write(c: Context, result: Result) -> None:
         assert isinstance(operand, Reg | Special)
         c.write_mask(operand, value)
     elif isinstance(operand, Reg) and operand.bank in "va":
-        for k, one in enumerate(result.values):
-            one = one if record.packed else _output_modifiers(c, record, one)
+        values = result.values if record.packed else [_output_modifiers(c, record, one) for one in result.values]
+        for k, one in enumerate([_joined(c, *values)] if slot.halves else values):
             width = one.type.dwords
             _write_vector(c, record, replace(operand, index=operand.index + k * width, count=width), one)
     elif isinstance(operand, Reg | Special):

@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 from antiphase.asm import Imm, Reg, Special
 from antiphase.errors import Unsupported
-from antiphase.isa import B1, U32, Control, generation
+from antiphase.isa import B1, U32, Control, generation, reason
 from antiphase.machine import _events as events
 from antiphase.machine import _layout as at
 from antiphase.machine._context import Context
-from antiphase.machine._flow import State, event, in_flight, trap_if
+from antiphase.machine._flow import State, event, in_flight, stop_if
 from antiphase.machine._lower import Value
 
 _FIXED = {-1: at.WORKGROUP_BARRIER, -3: at.CLUSTER_BARRIER}
@@ -56,9 +56,9 @@ def _index(state: State) -> str:
             raise Unsupported(f"named barrier {number} {beyond}")
         return str(_FIXED.get(number, at.NULL_BARRIER + number))
     if generation(c.target) != "gfx1250":
-        raise Unsupported(f"a barrier number in M0 on {c.target}")
+        raise Unsupported(f"a barrier number in M0: {c.target} documents -1 alone (RDNA4 ISA 5.6.2)")
     named = c.f.let(f"and i32 {_m0(c)}, 31")
-    trap_if(state, c.f.let(f"icmp ugt i32 {named}, {most}"), f"a named barrier in M0 {beyond}")
+    stop_if(c, c.f.let(f"icmp ugt i32 {named}, {most}"), f"a named barrier in M0 {beyond}")
     return c.f.let(f"add i32 {named}, {at.NULL_BARRIER}")
 
 
@@ -156,7 +156,9 @@ def _barrier_join(state: State, record: Control) -> bool:
 
 
 def _named_only(c: Context) -> None:
-    number = _number(c)
+    if generation(c.target) != "gfx1250":
+        raise Unsupported(str(reason(c.instruction.mnemonic, c.target)))
+    number = _number(c) if c.instruction.operands else None
     if number in _FIXED:
         raise Unsupported(f"{c.instruction.mnemonic} is for named barriers, not {number}")
 
@@ -164,8 +166,7 @@ def _named_only(c: Context) -> None:
 def _barrier_leave(state: State, record: Control) -> bool:
     """One member fewer for the named barrier joined last; SCC = none is left (AMD CDNA5 ISA S_BARRIER_LEAVE)."""
     c = state.context
-    if generation(c.target) != "gfx1250":
-        raise Unsupported(f"named barriers on {c.target}")
+    _named_only(c)
     index = _joined(state)
     _note(c, index)
     left = c.f.call("i1", "barrier_drop", ("ptr", "%w"), ("i32", index))

@@ -15,7 +15,7 @@ MUBUF_OFFSETS = {"gfx9": 1 << 12, "gfx11": 1 << 12}
 
 RAW, INDEX_ONLY, RAW_IN_RECORD = 3, 1, 4
 _STRIDE_FACTORS = 0x20080401
-"""What gfx1250's stride is multiplied by, a byte for each value of its scale field: 1, 4, 8, 32."""
+"""What GFX12's stride is multiplied by, a byte for each value of its scale field: 1, 4, 8, 32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ def resource(c: Context, operand: Operand) -> Resource:
     if kind == "gfx1250":
         base, records_low = _field(c, low, 0, 57), f.let(f"lshr i64 {low}, 57")
         records = f.let(f"or i64 {records_low}, {f.let(f'shl i64 {_field(c, high, 0, 38)}, 7')}")
-        shift = f.let(f"shl i64 {_field(c, high, 58, 2)}, 3")
-        factor = f.let(f"and i64 {f.let(f'lshr i64 {_STRIDE_FACTORS}, {shift}')}, 255")
-        stride = f.let(f"mul i64 {_field(c, high, 44, 14)}, {factor}")
+        stride = _scaled(c, _field(c, high, 44, 14), _field(c, high, 58, 2))
     else:
         base, stride, records = _field(c, low, 0, 48), _field(c, low, 48, 14), _field(c, high, 0, 32)
+        if kind == "gfx12":
+            stride = _scaled(c, stride, _field(c, high, 50, 2))
     if kind == "gfx1250":
         in_record = f.let(f"icmp ne i64 {_field(c, high, 61, 1)}, 0")
         check = f.let(f"select i1 {in_record}, i32 {RAW_IN_RECORD}, i32 {RAW}")
@@ -55,6 +55,27 @@ def resource(c: Context, operand: Operand) -> Resource:
     else:
         check = f.let(f"select i1 {f.let(f'icmp eq i64 {stride}, 0')}, i32 {RAW}, i32 {INDEX_ONLY}")
     return Resource(base, stride, records, check)
+
+
+def described_format(c: Context, operand: Operand) -> tuple[str, str]:
+    """The code of a resource's format as `isa` numbers them, and DST_SEL of x to w, i32 both.
+
+    Sources: AMD CDNA3 ISA 9.1.8, RDNA3 ISA 9.6, RDNA4 ISA 9.6.
+    """
+    assert isinstance(operand, Reg)
+    word = c.f.load("i32", c.pointer(4 * (operand.index + 3)))
+    select = c.f.let(f"and i32 {word}, 4095")
+    if generation(c.target) != "gfx9":
+        return c.f.let(f"and i32 {c.f.let(f'lshr i32 {word}, 12')}, 63"), select
+    numeric = c.f.let(f"and i32 {c.f.let(f'lshr i32 {word}, 8')}, 112")
+    data = c.f.let(f"and i32 {c.f.let(f'lshr i32 {word}, 15')}, 15")
+    return c.f.let(f"or i32 {numeric}, {data}"), select
+
+
+def _scaled(c: Context, stride: str, scale: str) -> str:
+    shift = c.f.let(f"shl i64 {scale}, 3")
+    factor = c.f.let(f"and i64 {c.f.let(f'lshr i64 {_STRIDE_FACTORS}, {shift}')}, 255")
+    return c.f.let(f"mul i64 {stride}, {factor}")
 
 
 def _field(c: Context, value: str, first: int, width: int) -> str:
@@ -72,14 +93,19 @@ def buffer_place(operation: Operation, operands: list[Operand]) -> Place:
         raise ValueError(f"offset:{offset} has more than 12 bits, an assembler makes it offset:{offset % limit}")
     where = resource(c, descriptor)
     vector, index = _planes(c, address)
-    inside = c.f.call(
-        "i64", "address_buffer", ("ptr", "%w"), ("ptr", vector), ("ptr", index), ("i64", where.base),
-        ("i64", where.stride), ("i64", where.records), ("i32", where.check), ("i64", scalar_value(c, soffset)),
-        ("i64", str(offset)), ("i64", str(operation.record.bits // 8)),
+    formed = (
+        ("ptr", vector), ("ptr", index), ("i64", where.base), ("i64", where.stride), ("i64", where.records),
+        ("i32", where.check), ("i64", scalar_value(c, soffset)), ("i64", str(offset)),
     )  # fmt: skip
+    inside = c.f.call("i64", "address_buffer", ("ptr", "%w"), *formed, ("i64", operation.size))
+    if operation.element is not None:
+        # without a format it is no buffer: nothing is in range
+        bound = c.f.let(f"sext i1 {c.f.let(f'icmp ne i64 {operation.size}, 0')} to i64")
+        inside = c.f.let(f"and i64 {inside}, {bound}")
     exec_ = c.exec()
     mask = c.f.let(f"and i64 {exec_}, {inside}")
-    return Place("memory", mask, c.f.let(f"xor i64 {exec_}, {mask}"))
+    by_dword = operation.dwords > 1 and operation.record.access in ("load", "store") and not operation.record.format
+    return Place("memory", mask, c.f.let(f"xor i64 {exec_}, {mask}"), parts=formed if by_dword else ())
 
 
 def _planes(c: Context, address: Operand) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from antiphase.errors import Unsupported
 from antiphase.isa import B1, BF16, F16, F32, F64, U8, U16, U32, U64, U128, Type
 from antiphase.machine import _layout as at
 from antiphase.machine._faults import PRIVATE_APERTURE, SHARED_APERTURE
+from antiphase.machine._image import PC_STEP, Image, code_address
 from antiphase.machine._ir import Function
 from antiphase.machine._layout import Layout
 from antiphase.machine._lower import FloatMode, Lowering, Value
@@ -24,17 +25,15 @@ _CONSTANTS = {
 }  # fmt: skip
 _DIFFERENCE = re.compile(r"\(([\w.$]+)-([\w.$]+)\)(&|>>)(\d+)")
 
-PC_STEP = 8
-"""Bytes between instructions as s_getpc_b64 sees them; real encodings have 4 to 16 and no code may rely on them."""
-
 
 @dataclass
 class Context:
     """Translation state of one function: where code goes, and what is known at this point of the program.
 
-    labels: instruction numbers of the kernel's labels. index: the instruction's number in the kernel. pending: data
-    pointers of the operations it has put in flight. sites: places in the code so far that record addresses.
-    every_lane: the instruction ignores EXEC.
+    labels: instruction numbers of the kernel's labels. image: where its data is. index: the instruction's number in
+    the kernel. pending: data pointers of the operations it has put in flight. sites: places in the code so far that
+    record addresses. traps: why instructions stop at run time on what they read, by index. every_lane: the
+    instruction ignores EXEC. indexing: GPR index mode is on. mode_register: MODE as s_getreg gives it.
     """
 
     f: Function
@@ -45,10 +44,14 @@ class Context:
     instruction: Instruction
     labels: Mapping[str, int] = field(default_factory=dict)
     descriptor: Mapping[str, int] = field(default_factory=dict)
+    image: Image = field(default_factory=Image)
     index: int = 0
     pending: list[str] = field(default_factory=list)
     sites: int = 0
+    traps: dict[int, str] = field(default_factory=dict)
     every_lane: bool = False
+    indexing: bool = False
+    mode_register: int = 0
 
     # -- registers ----------------------------------------------------------------------------------------------
 
@@ -131,10 +134,33 @@ class Context:
         if isinstance(operand, Imm | FloatImm):
             return immediate(operand, type_)
         if isinstance(operand, Symbol):
-            return Value(str(self.distance(operand)), type_, 1)
+            return self._symbol(operand, type_)
         raise Unsupported(f"operand {operand}")
 
-    def distance(self, symbol: Symbol) -> int:
+    def _symbol(self, symbol: Symbol, type_: Type) -> Value:
+        """An address, a part of it, or its distance from the program counter."""
+        one = self.image.references.get((self.index, symbol.text))
+        if one is None:
+            return Value(str(self._distance(symbol)), type_, 1)
+        if one.kind == "slot" and (one.name in self.image.symbols or one.name in self.labels):
+            address = self._data(self.image.slots[one.name])
+        elif one.name in self.image.symbols:
+            address = self._data(self.image.symbols[one.name])
+        elif one.name in self.labels:
+            address = str(code_address(self.labels[one.name]))
+        else:
+            raise Unsupported(f"the address of '{one.name}', which the file does not define")
+        start = 0 if one.kind == "absolute" else code_address(one.base + 1)
+        value = self.f.let(f"add i64 {address}, {one.offset - start}")
+        if one.part == "hi":
+            value = self.f.let(f"lshr i64 {value}, 32")
+        lowering = self.lowering([], 1)
+        return lowering.bitcast(lowering.to(Value(value, U64, 1), TYPE_OF_BITS[type_.bits]), type_)
+
+    def _data(self, offset: int) -> str:
+        return self.f.let(f"add i64 {self.f.load('i64', self.pointer(at.IMAGE))}, {offset}")
+
+    def _distance(self, symbol: Symbol) -> int:
         """Half of the distance between two labels. Instructions lie PC_STEP apart in the machine's code addresses."""
         match = _DIFFERENCE.fullmatch(symbol.text)
         if match is None or not {match[1], match[2]} <= self.labels.keys():
@@ -220,16 +246,21 @@ TYPE_OF_BITS: dict[int, Type] = {1: B1, 8: U8, 16: U16, 32: U32, 64: U64, 128: U
 
 def immediate(operand: Imm | FloatImm, type_: Type) -> Value:
     """A literal as an operand of a type: a float literal gives the bits of the float of that width; an integer gives
-    its bits (the high half of an f64, which is how a 32-bit literal of a 64-bit float operand is encoded)."""
+    its bits (the high half of an f64, which is how a 32-bit literal of a 64-bit float operand is encoded; gfx1250 has
+    64-bit literals, which LLVM spells `lit64()` where they would look like those)."""
     if isinstance(operand, FloatImm):
         bits = constant_bits(operand.value, type_)
-    elif type_ is F64 and not -16 <= operand.value <= 64:
+    elif type_ is F64 and not -16 <= operand.value <= 64 and not _is_wide(operand):
         bits = (operand.value & 0xFFFFFFFF) << 32
     else:
         bits = operand.value & ((1 << type_.bits) - 1)
     if type_ in (F16, F32, F64):
         return Value(_float_constant(bits, type_), type_, 1)
     return Value(str(bits), type_, 1)
+
+
+def _is_wide(operand: Imm) -> bool:
+    return operand.text.startswith("lit64") or not -(1 << 31) <= operand.value < 1 << 32
 
 
 def constant_bits(value: float, type_: Type) -> int:

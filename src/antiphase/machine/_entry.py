@@ -5,6 +5,7 @@ Source: LLVM AMDGPUUsage, "Initial Kernel Execution State" (SGPR and VGPR set-up
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
 
@@ -23,6 +24,10 @@ _USER_SGPRS = (
     ("user_sgpr_kernarg_segment_ptr", 2), ("user_sgpr_dispatch_id", 2), ("user_sgpr_flat_scratch_init", 2),
     ("user_sgpr_private_segment_size", 1),
 )  # fmt: skip
+
+
+Sides = tuple[int, int, int]
+_STACK = 16384
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,32 +50,48 @@ def layout_of(kernel: Kernel, target: str, recording: bool) -> Layout:
     return Layout(kernel.metadata.wavefront_size, max(split, 1), max(0, total - split), counters)
 
 
-def dispatch_packet(threads: int, grid: tuple[int, int, int], kernarg: int, private: int, lds: int) -> bytes:
+def private_bytes(kernel: Kernel) -> int:
+    """Private memory of a work-item. A stack whose depth no compiler knows (recursion, calls through pointers) gets
+    what LLVM assumes of one (AMDGPUResourceUsageAnalysis.cpp, amdgpu-assume-external-call-stack-size) on top."""
+    fixed = kernel.metadata.private_segment_fixed_size
+    return fixed + _STACK if kernel.descriptor.get("uses_dynamic_stack") else fixed
+
+
+def dispatch_packet(threads: Sides, grid: Sides, kernarg: int, private: int, lds: int) -> bytes:
     """The AQL packet that a kernel may read through its dispatch pointer (HSA runtime specification 2.9.6)."""
-    return struct.pack(
-        "<HHHHHHIIIIIQQQQ", 0, 1, threads, 1, 1, 0, grid[0] * threads, grid[1], grid[2], private, lds, 0, kernarg, 0, 0
-    )
+    sizes = [groups * items for groups, items in zip(grid, threads, strict=True)]
+    dimensions = max(i + 1 for i in range(3) if i == 0 or sizes[i] > 1)
+    return struct.pack("<HHHHHHIIIIIQQQQ", 0, dimensions, *threads, 0, *sizes, private, lds, 0, kernarg, 0, 0)
+
+
+def _work_items(kernel: Kernel, threads: Sides, places: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """v0 of the work-items at flat places: x, with y and z from bits 10 and 20 on where the kernel asks for them."""
+    dimensions = kernel.descriptor.get("system_vgpr_workitem_id", 0)
+    x, y, z = places % threads[0], places // threads[0] % threads[1], places // (threads[0] * threads[1])
+    return (x | (y << 10 if dimensions > 0 else 0) | (z << 20 if dimensions > 1 else 0)).astype(np.uint32)
 
 
 def entry_state(
-    kernel: Kernel, target: str, layout: Layout, threads: int, kernarg: NDArray[np.uint8], packet: NDArray[np.uint8]
+    kernel: Kernel, target: str, layout: Layout, threads: Sides, kernarg: NDArray[np.uint8], packet: NDArray[np.uint8]
 ) -> Entry:
-    """Registers of the waves of a workgroup of `threads` work-items (one-dimensional)."""
+    """Registers of the waves of a workgroup of `threads` work-items in x, y and z, x fastest."""
     words, used = _user_sgprs(kernel, kernarg, packet)
     architected = generation(target) in ("gfx12", "gfx1250")
     ids = _TRAP_IDS if architected else _sgpr_ids(kernel, used)
-    lanes, waves = layout.lanes, -(-threads // layout.lanes)
+    count = math.prod(threads)
+    lanes, waves = layout.lanes, -(-count // layout.lanes)
     template = np.zeros((waves, layout.queues), np.uint8)
     scalars = template[:, :512].view(np.uint32)
     scalars[:, : len(words)] = words
     if architected:
         scalars[:, at.TTMP + 8] = np.arange(waves) << 25
     item = np.arange(waves * lanes, dtype=np.uint32).reshape(waves, lanes)
-    active = item < threads
+    active = item < count
     bits = np.left_shift(np.uint64(1), np.arange(lanes, dtype=np.uint64))
     scalars[:, at.EXEC : at.EXEC + 2].view(np.uint64)[:, 0] = (active * bits).sum(axis=1, dtype=np.uint64)
     first = at.VGPRS
-    template[:, first : first + layout.plane] = np.where(active, item, 0).astype(np.uint32).view(np.uint8)
+    items = np.where(active, _work_items(kernel, threads, item), np.uint32(0))
+    template[:, first : first + layout.plane] = items.view(np.uint8)
     if layout.recording:
         registers = template[:, first + layout.plane :]
         registers.view(np.uint32)[:] = at.POISON

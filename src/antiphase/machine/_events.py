@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from antiphase.isa import Memory, Record
 from antiphase.machine import _faults
 from antiphase.machine import _layout as at
 from antiphase.machine._ir import Function
@@ -9,9 +10,18 @@ from antiphase.machine._ir import Function
 # an event: kind u32, number u32 (block or instruction), EXEC or mask u64, base u64, row u64
 EVENT_BYTES = 32
 LAST_ROW_BYTES = 16
-BLOCK, MEMORY, MEMORY_WIDE, SYNC, ORDER = range(5)
+BLOCK, MEMORY, MEMORY_WIDE, SYNC, ORDER, SIZE = range(6)
 """Kinds of events. MEMORY: addresses are base + row; MEMORY_WIDE: two rows, low and high halves of the addresses.
-ORDER: base is the number of an atomic, in the order in which those of the launch were done."""
+ORDER: base is the number of an atomic, in the order in which those of the launch were done. SIZE: base is how many
+bytes each lane of the memory event just before it accesses, where the instruction alone does not say."""
+
+
+def most(record: Record) -> int:
+    """Events, or rows of addresses, that one execution of an instruction can write: addresses of each place and the
+    number of an atomic there, rows twice as wide if need be. Buffer accesses may record their dwords too."""
+    if not isinstance(record, Memory):
+        return 1
+    return max(4, 2 * record.count) + (2 * record.bits // 32 if record.space == "buffer" else 0)
 
 
 def functions(lanes: int) -> list[Function]:

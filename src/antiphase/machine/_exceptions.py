@@ -6,7 +6,7 @@ It is kept for the minimum and maximum instructions of RDNA 4, which set it for 
 
 from __future__ import annotations
 
-from antiphase.asm import Call, Imm, Kernel, Operand
+from antiphase.asm import Call, Kernel, Operand
 from antiphase.errors import Unsupported
 from antiphase.isa import B1, U32, Alu, Matrix, Memory, Record, generation
 from antiphase.machine import _layout as at
@@ -14,7 +14,9 @@ from antiphase.machine._alu import bind
 from antiphase.machine._context import Context
 from antiphase.machine._lower import Value
 
-FLAGS = ("HW_REG_EXCP_FLAG_USER", "HW_REG_WAVE_EXCP_FLAG_USER")
+FLAGS = ("HW_REG_EXCP_FLAG_USER", "HW_REG_WAVE_EXCP_FLAG_USER", "HW_REG_TRAPSTS")
+_EXCP_BITS = 9
+"""Of TRAPSTS, which has other things above (AMD CDNA3 ISA 3.9, RDNA3 ISA 3.4.9)."""
 INVALID, UNKNOWN = 1, 1 << 31
 """Bit 0 as the register has it; UNKNOWN is ours."""
 
@@ -68,6 +70,7 @@ def _set(c: Context, bits: str) -> None:
 
 def read_flags(c: Context, offset: int, size: int) -> tuple[Value, str]:
     """A field of the flags, and the condition on which nothing is known of them."""
+    _check_field(c, offset, size)
     word = c.f.load("i32", c.pointer(at.EXCEPTIONS))
     unknown = c.f.let(f"icmp slt i32 {word}, 0")
     field = c.f.let(f"and i32 {c.f.let(f'lshr i32 {word}, {offset}')}, {(1 << size) - 1}")
@@ -75,11 +78,15 @@ def read_flags(c: Context, offset: int, size: int) -> tuple[Value, str]:
 
 
 def write_flags(c: Context, offset: int, size: int) -> None:
-    """s_setreg with a constant: what it clears and sets in the flags."""
-    value = c.instruction.operands[-1]
-    if not isinstance(value, Imm):
-        raise Unsupported("exception flags set from a register")
+    """s_setreg: what it clears and sets in the flags."""
+    _check_field(c, offset, size)
     field = (1 << size) - 1 << offset
     place = c.pointer(at.EXCEPTIONS)
     kept = c.f.let(f"and i32 {c.f.load('i32', place)}, {field ^ 0xFFFFFFFF}")
-    c.f.store("i32", c.f.let(f"or i32 {kept}, {value.value << offset & field}"), place)
+    moved = c.f.let(f"shl i32 {c.read(c.instruction.operands[-1], U32).text}, {offset}")
+    c.f.store("i32", c.f.let(f"or i32 {kept}, {c.f.let(f'and i32 {moved}, {field}')}"), place)
+
+
+def _check_field(c: Context, offset: int, size: int) -> None:
+    if "TRAPSTS" in c.instruction.text() and offset + size > _EXCP_BITS:
+        raise Unsupported(f"bits of HW_REG_TRAPSTS above the {_EXCP_BITS} of EXCP")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from antiphase.asm import Kernel, Program
+from antiphase.asm import Kernel, Operand, Program
 from antiphase.isa import Alu, Record
 from antiphase.machine import _layout as at
 from antiphase.machine._context import Context
@@ -19,6 +20,7 @@ class State:
     pairs: records of second halves of dual-issue instructions, by index. resume_points: labels where a wave may go on
     after it gave up its turn, with the instruction. unsupported: reasons of the instructions that trap.
     keeps_flags: exception flags are read somewhere, so every instruction that raises them notes it.
+    assumed: registers that MODE is set from, where the constant in their place is an assumption.
     """
 
     program: Program
@@ -30,6 +32,12 @@ class State:
     resume_points: list[tuple[str, int]] = field(default_factory=list)
     unsupported: dict[int, str] = field(default_factory=dict)
     keeps_flags: bool = False
+    assumed: Mapping[int, Operand] = field(default_factory=dict)
+
+
+def block_name(block: int) -> str:
+    """The label of a block's code."""
+    return f"block.{block}"
 
 
 def event(c: Context, kind: int, number: int, base: str = "0") -> None:
@@ -55,11 +63,13 @@ def trap(state: State, index: int, reason: str) -> None:
     f.ret(str(at.STATUS_TRAP))
 
 
-def trap_if(state: State, condition: str, reason: str) -> None:
-    """A trap on the instruction being translated where the condition holds at run time."""
-    index = state.context.index
-    state.unsupported[index] = reason
-    leave_if(state, condition, at.STATUS_TRAP, index)
+def stop_if(c: Context, condition: str, reason: str) -> None:
+    """A trap where the condition holds on an instruction that is supported otherwise."""
+    c.traps[c.index] = reason
+    with c.f.if_(condition):
+        c.f.store("i32", str(c.index), c.f.at("%w", at.RESUME))
+        c.f.ret(str(at.STATUS_TRAP))
+        c.f.label(c.f.block("unreachable"))
 
 
 def in_flight(c: Context, function: str) -> str:

@@ -7,7 +7,7 @@ far more than calling it. Registers are parameters (byte offsets in the wave's s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from antiphase.asm import FloatImm, Imm, Instruction, Modified, Operand, Reg, Special
@@ -19,6 +19,8 @@ from antiphase.machine._lower import FloatMode
 
 Emit = Callable[[Context, Alu, Alu | None], None]
 Key = tuple[Instruction, FloatMode]
+Found = tuple[Instruction, list[Reg]]
+"""A form and the registers it stands for."""
 
 SHARED_FROM = 3
 """Uses in a kernel from which a form is a function of its own."""
@@ -53,13 +55,17 @@ class Forms:
         if found is None or self.uses[found[0], c.mode] < SHARED_FROM:
             emit(c, record, pair)
             return
-        shape, registers = found
         # looked up first: a register that the kernel does not have is an error here, not in the function
-        offsets = [c.layout.vector(r) if r.bank in "va" else c.layout.scalar(r) for r in registers]
+        offsets = [c.layout.vector(r) if r.bank in "va" else c.layout.scalar(r) for r in found[1]]
+        self.call(c, found, record, pair, emit, [str(o) for o in offsets])
+
+    def call(self, c: Context, found: Found, record: Alu, pair: Alu | None, emit: Emit, offsets: Sequence[str]) -> None:
+        """Emit a call of a form with its registers at these byte offsets in the wave's state."""
+        shape, registers = found
         key = shape, c.mode
         if key not in self.functions:
             self.functions[key] = _function(c, shape, registers, f"form.{len(self.functions)}", record, pair, emit)
-        c.f.call("void", self.functions[key].name, ("ptr", "%w"), *(("i64", str(o)) for o in offsets))
+        c.f.call("void", self.functions[key].name, ("ptr", "%w"), *(("i64", o) for o in offsets))
 
 
 def forms_of(instructions: Iterable[tuple[Instruction, FloatMode]]) -> Forms:
@@ -71,7 +77,7 @@ def forms_of(instructions: Iterable[tuple[Instruction, FloatMode]]) -> Forms:
     return Forms(uses)
 
 
-def form(instruction: Instruction) -> tuple[Instruction, list[Reg]] | None:
+def form(instruction: Instruction) -> Found | None:
     """The instruction with stand-ins for its registers, and the registers; None if it cannot be shared."""
     registers: list[Reg] = []
     scalars = 0
@@ -108,7 +114,7 @@ def _function(
     """f(w, offset of each register in order of the text)."""
     f = Function(name, "void", [("ptr", "w"), *(("i64", p) for p in _parameters(registers))])
     layout = replace(c.layout, vgprs=_VECTORS * max(1, len(registers)), agprs=0)
-    body = _Body(f, layout, c.target, c.mode, c.recording, shape, c.labels, c.descriptor)
+    body = _Body(f, layout, c.target, c.mode, c.recording, shape, c.labels, c.descriptor, c.image)
     emit(body, record, pair)
     f.ret()
     return f

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from antiphase.asm import FloatImm, Imm, Modified, Operand
+from antiphase.asm import Call, FloatImm, Imm, Modified, Operand
 from antiphase.isa import BF16, F16, I16, U16, Alu, Slot, Type, generation
 from antiphase.machine._context import constant_bits, float_bits
+from antiphase.machine._gpr_index import enables
 
 _INLINE = (0.5, 1.0, 2.0, 4.0, 0.15915494)
 
@@ -24,6 +25,8 @@ def as_encoded(record: Alu, slot: Slot, operand: Operand | None) -> Operand | No
     Such an instruction reads an f32, so its low half is zero for all but 1/(2 pi) (LLVM 22, AMDGPUBaseInfo.cpp,
     getInlineEncodingV216; SIInstrInfo.cpp, isInlineConstant). An instruction with a 16-bit float source reads a half.
     """
+    if isinstance(operand, Call):
+        return enables(operand)
     inner = operand.operand if isinstance(operand, Modified) else operand
     if not isinstance(inner, FloatImm) or slot.type not in (I16, U16) or abs(inner.value) not in _INLINE:
         return operand

@@ -20,7 +20,8 @@ from antiphase.asm import Kernel, Program
 from antiphase.errors import Incomplete, UserError
 from antiphase.isa import generation
 from antiphase.machine import _faults, _native, _runtime
-from antiphase.machine._entry import dispatch_packet, layout_of
+from antiphase.machine._entry import Sides, dispatch_packet, layout_of, private_bytes
+from antiphase.machine._image import image_of
 from antiphase.machine._layout import Layout
 from antiphase.machine._room import Room, default_limit
 from antiphase.machine._translate import Translation, translate
@@ -35,6 +36,7 @@ MAX_THREADS = 1024
 MAX_CLUSTER = 16
 
 Progress = Callable[[int, int], None]
+Interrupt = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def run(
     grid: tuple[int, int, int],
     kernarg: bytes,
     memory: Memory,
-    threads_per_workgroup: int,
+    threads_per_workgroup: int | Sides,
     lds_bytes: int,
     kernel: str | None = None,
     record: bool = False,
@@ -125,30 +127,36 @@ def run(
     max_instructions: int | None = None,
     recording_limit: int | None = None,
     progress: Progress | None = None,
+    interrupt: Interrupt | None = None,
 ) -> Execution:
     """Run a kernel over a grid of workgroups and return when all have ended.
 
-    grid: workgroups in x, y, z. kernarg: the argument block. threads_per_workgroup: work-items, at most 1024.
+    grid: workgroups in x, y, z. kernarg: the argument block. threads_per_workgroup: work-items, at most 1024,
+    or as many in x, y and z.
     lds_bytes: LDS of a workgroup. record: keep a Recording; loads then deliver when a wait covers them.
     workgroups: run only those from the first number to before the second, x fastest; None for all of the grid.
     cluster: workgroups in x, y, z that run together and share a barrier (gfx1250); `workgroups` then counts clusters.
     workers: host threads (None: one per core). max_instructions: wave-instructions in all, roughly.
     recording_limit: bytes that may be recorded; by default a quarter of the memory that is free, and at most 2 GiB.
-    progress: called with (workgroups done, workgroups in all).
+    progress: called with (workgroups done, workgroups in all). interrupt: called, on whichever host thread runs the
+    wave, when a wave sends the interrupt message; the wave goes on when it returns.
     Raises UserError for arguments that do not fit, Unsupported if execution meets something not modelled, Incomplete
-    if a limit is reached, Deadlock if all waves of a workgroup wait for each other. Accesses outside memory's
-    allocations have no effect and are listed in faults.
+    if a limit is reached, Deadlock if all waves of a workgroup wait for each other, Trapped if a wave ends the launch.
+    Accesses outside memory's allocations have no effect and are listed in faults.
     """
     target = arch.target(program.target)
     chosen = program.kernel(kernel)
-    _check(grid, threads_per_workgroup, lds_bytes, target, program)
+    one = isinstance(threads_per_workgroup, int)
+    sides: Sides = (threads_per_workgroup, 1, 1) if one else threads_per_workgroup
+    _check(grid, sides, lds_bytes, target, program)
     _check_cluster(cluster, grid, program)
     layout = layout_of(chosen, program.target, record)
     code = _code(program, chosen, layout)
     first, end = workgroups or (0, math.prod(grid) // math.prod(cluster))
     job = Job(
-        program, chosen, layout, code, grid, threads_per_workgroup, lds_bytes, kernarg, memory, max_instructions,
+        program, chosen, layout, code, grid, sides, lds_bytes, kernarg, memory, max_instructions,
         progress, first, end, Room(default_limit() if recording_limit is None else recording_limit), cluster,
+        interrupt,
     )  # fmt: skip
     count = min(workers or len(os.sched_getaffinity(0)), job.total)
     started = time.perf_counter()
@@ -157,10 +165,11 @@ def run(
     return job.execution(seconds)
 
 
-def _check(grid: tuple[int, int, int], threads: int, lds: int, target: arch.Target, program: Program) -> None:
+def _check(grid: tuple[int, int, int], sides: Sides, lds: int, target: arch.Target, program: Program) -> None:
     if len(grid) != 3 or any(n < 1 for n in grid):
         raise UserError(f"grid {grid}", file=program.name, remedy="give three sizes of at least 1")
-    if not 1 <= threads <= MAX_THREADS:
+    threads = math.prod(sides)
+    if len(sides) != 3 or min(sides) < 1 or threads > MAX_THREADS:
         raise UserError(
             f"{threads} work-items in a workgroup", file=program.name, remedy=f"1 to {MAX_THREADS} are possible"
         )
@@ -195,7 +204,7 @@ class Job:
     layout: Layout
     code: _Code
     grid: tuple[int, int, int]
-    threads: int
+    sides: Sides
     lds_bytes: int
     kernarg_bytes: bytes
     memory: Memory
@@ -205,6 +214,7 @@ class Job:
     end: int
     room: Room
     cluster: tuple[int, int, int] = (1, 1, 1)
+    interrupt: Interrupt | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     stop: threading.Event = field(default_factory=threading.Event)
     error: BaseException | None = None
@@ -216,6 +226,7 @@ class Job:
     faults: NDArray = field(init=False)
     kernarg: NDArray[np.uint8] = field(init=False)
     packet: NDArray[np.uint8] = field(init=False)
+    image: NDArray[np.uint8] = field(init=False)
     _table: NDArray[np.uint64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -223,12 +234,17 @@ class Job:
         self.kernarg = aligned(max(64, len(self.kernarg_bytes)))
         self.kernarg[: len(self.kernarg_bytes)] = np.frombuffer(self.kernarg_bytes, np.uint8)
         self.packet = aligned(64)
-        private = self.kernel.metadata.private_segment_fixed_size
-        packet = dispatch_packet(self.threads, self.grid, self.kernarg.ctypes.data, private, self.lds_bytes)
+        private = private_bytes(self.kernel)
+        packet = dispatch_packet(self.sides, self.grid, self.kernarg.ctypes.data, private, self.lds_bytes)
         self.packet[:] = np.frombuffer(packet, np.uint8)
         table = Memory(list(self.memory.allocations))
         table.add_array(self.kernarg, "kernel arguments", writable=False)
         table.add_array(self.packet, "dispatch packet", writable=False)
+        image = image_of(self.program, self.kernel)
+        self.image = aligned(max(64, image.size))
+        self.image[: image.size] = image.content(self.image.ctypes.data, self.kernel)
+        if image.size:
+            table.add_array(self.image[: image.size], "data of the program")
         self._table = table.table()
         self.faults = np.zeros(FAULTS_KEPT, FAULT_TYPE)
         self.context = np.zeros(_faults.CONTEXT_BYTES // 8, np.uint64)
@@ -302,9 +318,10 @@ class Job:
         recording = None
         if self.layout.recording:
             waves = tuple(sorted(self.traces, key=lambda t: (t.workgroup, t.wave)))
-            per_group = -(-self.threads // self.layout.lanes)
+            per_group = -(-math.prod(self.sides) // self.layout.lanes)
+            host = tuple((a.address, a.address + a.size) for a in self.memory.allocations if a.host)
             recording = Recording(
-                self.program, self.kernel.name, self.grid, per_group, self.layout.lanes, waves, self.cluster
+                self.program, self.kernel.name, self.grid, per_group, self.layout.lanes, waves, self.cluster, host
             )  # fmt: skip
         return Execution(
             self.program, self.kernel, self.memory, int(counts.sum()), counts,

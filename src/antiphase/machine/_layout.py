@@ -56,9 +56,12 @@ JOINED = 2324  # i32: index of the named barrier joined last, 0 for none
 SEEN = 2328  # i32 per barrier: the phase this wave has consumed
 CLUSTER_BARRIERS = 2416  # pointer to the barriers of the cluster's first workgroup, which hold the cluster's own
 CLUSTER_STATUS = 2424  # i32: IB_STS2 as far as it speaks of clusters
+IMAGE = 2432  # pointer to the program's data
+JUMP_TO, JUMP_FROM = 2440, 2448  # i64: address a computed jump goes to; i32: its instruction
 VGPRS = 2560
 
-STATUS_RUN, STATUS_BARRIER, STATUS_END, STATUS_BUDGET, STATUS_RECORD, STATUS_TRAP, STATUS_DEADLOCK = range(7)
+(STATUS_RUN, STATUS_BARRIER, STATUS_END, STATUS_BUDGET, STATUS_RECORD, STATUS_TRAP, STATUS_DEADLOCK, STATUS_INTERRUPT,
+ STATUS_STOPPED) = range(9)  # fmt: skip
 
 # a barrier: i32 members, arrived, phase; one per index below
 BARRIER_BYTES, BARRIER_MEMBERS, BARRIER_ARRIVED, BARRIER_PHASE = 16, 0, 4, 8

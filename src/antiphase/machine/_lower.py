@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from antiphase.isa import B1, BF16, F16, F32, F64, U16, U32, U64, Expr, Type
+from antiphase.machine import _odd
 from antiphase.machine._ir import Function
 
 
@@ -114,6 +115,9 @@ class Lowering:
     def number(self, type_: Type, value: int | float, lanes: int) -> str:
         text = constant(type_, value)
         return text if lanes == 1 else f"splat ({scalar_ir(type_)} {text})"
+
+    def literal(self, type_: Type, value: int | float) -> Value:
+        return Value(constant(type_, value), type_, 1)
 
     def intrinsic(self, name: str, value: Value, *more: str) -> Value:
         suffix = _suffix(value.type, value.lanes)
@@ -248,7 +252,9 @@ class Lowering:
         if type_ in (F16, BF16):
             # 24 bits hold more than twice a half's 11, so rounding twice is rounding once, except for fma
             wide = F64 if op == "fma" else F32
-            value = self._float_op(op, [self.to(self.flush(a, output=False), wide) for a in args])
+            sources = [self.to(self.flush(a, output=False), wide) for a in args]
+            exact = op == "fma" and type_ is BF16  # whose exponents reach beyond the 53 bits of an f64
+            value = _odd.fma(self, *sources) if exact else self._float_op(op, sources)
             return self.flush(self.to(value, type_), output=True)
         value = self._float_op(op, [self.flush(a, output=False) for a in args])
         return self.flush(value, output=True)
@@ -287,32 +293,32 @@ class Lowering:
         if source is type_:
             return value
         if source is BF16:
-            wide = self._cast("zext", replace(value, type=U16), U32)
+            wide = self.cast("zext", replace(value, type=U16), U32)
             shifted = self.binary("shl", wide, Value("16", U32, 1))
             return self.to(self.bitcast(shifted, F32), type_)
         if type_ is BF16:
-            return self._to_bf16(self.to(value, F32))
+            return self._to_bf16(_odd.narrowed(self, value) if source is F64 else self.to(value, F32))
         if source.is_float and type_.is_float:
             if source is F64 and type_ is F16:
-                return self._cast("fptrunc", self._round_to_odd(value), F16)
-            return self._cast("fpext" if type_.bits > source.bits else "fptrunc", value, type_)
+                return self.cast("fptrunc", _odd.narrowed(self, value), F16)
+            return self.cast("fpext" if type_.bits > source.bits else "fptrunc", value, type_)
         if source.is_float:
             sign = "s" if type_.kind == "i" else "u"
             target = ir_type(type_, value.lanes)
             name = f"llvm.fpto{sign}i.sat.{_suffix(type_, value.lanes)}.{_suffix(source, value.lanes)}"
             return Value(self.f.call(target, name, (value.ir, value.text)), type_, value.lanes)
         if type_.is_float:
-            return self._cast("sitofp" if source.kind == "i" else "uitofp", value, type_)
+            return self.cast("sitofp" if source.kind == "i" else "uitofp", value, type_)
         if type_.kind == "b":
             zero = self.number(source, 0, value.lanes)
             return Value(self.f.let(f"icmp ne {value.ir} {value.text}, {zero}"), B1, value.lanes)
         if type_.bits == source.bits:
             return replace(value, type=type_)
         if type_.bits < source.bits:
-            return self._cast("trunc", value, type_)
-        return self._cast("sext" if source.kind == "i" else "zext", value, type_)
+            return self.cast("trunc", value, type_)
+        return self.cast("sext" if source.kind == "i" else "zext", value, type_)
 
-    def _cast(self, op: str, value: Value, type_: Type) -> Value:
+    def cast(self, op: str, value: Value, type_: Type) -> Value:
         target = ir_type(type_, value.lanes)
         return Value(self.f.let(f"{op} {value.ir} {value.text} to {target}"), type_, value.lanes)
 
@@ -325,21 +331,7 @@ class Lowering:
         rounded = self.binary("lshr", self.binary("add", bits, bias), Value("16", U32, 1))
         quiet = self.binary("or", high, Value("64", U32, 1))
         nan = self.binary("fcmp uno", value, value, B1)
-        return replace(self._cast("trunc", self.select(nan, quiet, rounded), U16), type=BF16)
-
-    def _round_to_odd(self, value: Value) -> Value:
-        """f64 to f32 keeping a trace of lost bits in the last one, so that a later rounding to half is right."""
-        near = self._cast("fptrunc", value, F32)
-        back = self._cast("fpext", near, F64)
-        inexact = self.binary("fcmp one", back, value, B1)
-        bits = self.bitcast(near, U32)
-        even = self.binary("icmp eq", self.binary("and", bits, Value("1", U32, 1)), Value("0", U32, 1), B1)
-        above = self.binary("fcmp ogt", self.intrinsic("fabs", back), self.intrinsic("fabs", value), B1)
-        down = self.binary("sub", bits, Value("1", U32, 1))
-        up = self.binary("add", bits, Value("1", U32, 1))
-        odd = self.select(above, down, up)
-        fix = self.binary("and", inexact, even)
-        return self.bitcast(self.select(fix, odd, bits), F32)
+        return replace(self.cast("trunc", self.select(nan, quiet, rounded), U16), type=BF16)
 
     # -- across lanes -------------------------------------------------------------------------------------------
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
 from antiphase.asm import Call, Imm, Instruction, Kernel
 from antiphase.errors import Unsupported
 from antiphase.isa import generation
+from antiphase.machine._gpr_index import after_switch, enable_bit, is_indexing
 from antiphase.machine._lower import FloatMode
 
 # bit positions: AMD CDNA3 ISA, section 3.8 "Mode register"
@@ -33,6 +36,7 @@ MODE = ("HW_REG_MODE", "HW_REG_WAVE_MODE")
 _NUMBERS = {1: "HW_REG_MODE", 20: "HW_REG_XCC_ID"}
 _VGPR_BITS = 0xFF << 12
 """Upper bits of VGPR numbers on gfx1250: `_vgpr_banks` follows them."""
+_VSKIP = 1 << 28
 _GFX9_TO_11 = 3 << 8
 """DX10_CLAMP and IEEE, which later targets always behave as if set: AMD CDNA5 ISA 3.4.3, 7.2.3.1."""
 
@@ -62,21 +66,37 @@ def mode_bits(mode: FloatMode, target: str) -> int:
     return bits & ~_GFX9_TO_11 if generation(target) in ("gfx12", "gfx1250") else bits
 
 
+@functools.cache
+def register_bits(mode: int, target: str) -> int:
+    """The MODE register as s_getreg gives it."""
+    skipping = _VSKIP * skips_vectors(mode, target)
+    return mode_bits(float_mode(mode), target) | enable_bit(is_indexing(mode, target)) | skipping
+
+
+def skips_vectors(mode: int, target: str) -> bool:
+    """Whether vector instructions are not issued (AMD CDNA3 ISA, S_SETVSKIP)."""
+    return bool(mode & _VSKIP) and generation(target) == "gfx9"
+
+
 def after(mode: int, instruction: Instruction) -> int:
     """MODE after an instruction."""
+    if instruction.mnemonic == "s_setvskip":
+        value, bit = instruction.operands
+        if not (isinstance(value, Imm) and isinstance(bit, Imm)):
+            return mode  # the translator refuses it, so nothing runs after it
+        return mode & ~_VSKIP | _VSKIP * (value.value >> (bit.value & 31) & 1)
     shortcut = _SHORTCUTS.get(instruction.mnemonic)
     if shortcut is not None and isinstance(instruction.operands[0], Imm):
         return mode & ~(15 << shortcut) | (instruction.operands[0].value & 15) << shortcut
     if not instruction.mnemonic.startswith("s_setreg"):
-        return mode
+        return after_switch(mode, instruction.mnemonic)
     value = instruction.operands[-1]
     try:
         name, offset, size = hardware_register(instruction)
     except Unsupported:
         return mode
     if name not in MODE or not isinstance(value, Imm):
-        # one that the translator refuses changes nothing, since nothing runs after it
-        return mode
+        return mode  # a value in a register is made a constant before (`_known_modes`)
     field = ((1 << size) - 1) << offset
     return (mode & ~field | value.value << offset & field) & ~_VGPR_BITS
 

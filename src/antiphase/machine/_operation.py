@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from antiphase import arch
 from antiphase.asm import Instruction, Operand, Reg
 from antiphase.errors import Unsupported
-from antiphase.isa import COUNTERS, U32, Memory, counters, generation
+from antiphase.isa import COUNTERS, U32, Memory, counters, generation, swizzle_offset
 from antiphase.machine import _atomics, _faults
 from antiphase.machine import _events as events
 from antiphase.machine import _layout as at
@@ -45,27 +45,46 @@ def _capacities(target: str) -> tuple[int, ...]:
     return tuple(largest.get(name, 63) for name in COUNTERS[generation(target)])
 
 
+def capacity(target: str, counter: str) -> int:
+    """Operations that a counter can hold."""
+    return _capacities(target)[COUNTERS[generation(target)].index(counter)]
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Lanes that access memory, after addresses are formed.
 
     window: which check applies. zero: lanes that read 0. lds: lanes of a FLAT access that mean LDS; '' in fast mode.
+    parts: how addresses were formed, if lanes that are not wholly within a buffer are to be checked dword by dword.
     """
 
     window: str
     mask: str
     zero: str = "0"
     lds: str = ""
+    parts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """What a format says of the memory a lane accesses: bytes, and the arguments by which native routines convert."""
+
+    bytes: str
+    arguments: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """returns: an atomic with a result. queues: numbers of the queues it is entered in, two for FLAT."""
+    """returns: an atomic with a result. queues: numbers of the queues it is entered in, two for FLAT.
+
+    element: what a format says, for instructions that have one.
+    """
 
     c: Context
     record: Memory
     returns: bool
     queues: tuple[int, ...]
+    element: Element | None = None
 
     @classmethod
     def of(cls, c: Context, record: Memory) -> Operation:
@@ -77,7 +96,12 @@ class Operation:
     @property
     def dwords(self) -> int:
         """Registers of one data operand."""
-        return max(1, self.record.bits // 32)
+        return -(-self.record.bits // 32)
+
+    @property
+    def size(self) -> str:
+        """Bytes that a lane accesses in memory at each place, as i64."""
+        return self.element.bytes if self.element else str(self.record.bits // 8)
 
     @property
     def inst(self) -> tuple[str, str]:
@@ -158,11 +182,14 @@ class Operation:
 
     def checked(self, place: Place) -> str:
         """Record the addresses, then the lanes that may access."""
-        record, size = self.record, self.record.bits // 8
+        record = self.record
         self.note(place.mask)
-        args = [("ptr", "%w"), ("i64", place.mask), ("i64", str(size)), self.inst]
+        if self.element is not None and self.c.recording:
+            event = ("i32", str(events.SIZE)), self.inst, ("i64", place.mask), ("i64", self.size)
+            self.c.f.call("void", "record", ("ptr", "%w"), *event)
+        args = [("ptr", "%w"), ("i64", place.mask), ("i64", self.size), self.inst]
         if place.window in ("memory", "flat"):
-            whole_dword = size == 4 and record.access != "store"
+            whole_dword = self.size == "4" and record.access != "store"
             args += [("i64", str(int(record.access != "load")))]
             args += [("i64", str(_faults.DWORD_END if whole_dword else _faults.END))]
         return self.c.f.call("i64", f"check_{place.window}", *args)
@@ -170,38 +197,63 @@ class Operation:
     def load(self, place: Place, to: str) -> str:
         """Load one place per lane into registers at pointer `to`; the lanes that did."""
         good = self.checked(place)
-        name = f"load_{load_kind(self.record)}"
+        name, more = f"load_{load_kind(self.record)}", ()
+        if self.element is not None:
+            name, more = f"load_typed_{self.c.layout.lanes}", self.element.arguments
         with self._in_order():
-            self.c.f.call("void", name, ("ptr", "%w"), ("ptr", to), ("i64", good), ("i64", place.zero))
+            zero = self._parts(place, to)
+            self.c.f.call("void", name, ("ptr", "%w"), ("ptr", to), ("i64", good), ("i64", zero), *more)
         return good
 
     def store(self, place: Place, data: Operand) -> str:
         """Store one place per lane; the lanes that did."""
         record = self.record
         good = self.checked(place)
-        name = f"{record.bits}_high" if record.extend == "high" else str(record.bits)
+        name, more = f"{record.bits}_high" if record.extend == "high" else str(record.bits), ()
+        if self.element is not None:
+            name, more = f"typed_{self.c.layout.lanes}", self.element.arguments
         source = registers(self.c, data, self.dwords)
         with self._in_order():
-            self.c.f.call("void", f"store_{name}", ("ptr", "%w"), ("ptr", source), ("i64", good))
+            self._parts(place, source)
+            self.c.f.call("void", f"store_{name}", ("ptr", "%w"), ("ptr", source), ("i64", good), *more)
         return good
+
+    def _parts(self, place: Place, registers: str) -> str:
+        """Move what is in range of lanes that are not wholly so; the others of those."""
+        c, dwords = self.c, self.dwords
+        if not place.parts:
+            return place.zero
+        site = -1
+        # a load to LDS has its second event there
+        if c.recording and not (self.record.to_lds or c.instruction.modifier("lds")):
+            site, c.sites = c.sites, c.sites + dwords
+        where = ("ptr", "%w"), ("ptr", registers), self.inst, ("i64", place.zero)
+        counts = ("i64", str(dwords)), ("i64", str(site))
+        done = c.f.call("i64", f"{self.record.access}_parts", *where, *counts, *place.parts)
+        return c.f.let(f"xor i64 {place.zero}, {done}")
 
     def atomic(self, place: Place, to: str, *data: Operand) -> str:
         """Read, modify and write one place per lane; the old values go to `to` unless it is null; the lanes
         that may."""
         c, record = self.c, self.record
         good = self.checked(place)
-        sources = []
+        sources: list[str] = []
         if data:
             each = record.type.dwords * record.operands // len(data)
             sources = [registers(c, d, each) for d in data]
         if len(data) == 1 and record.operands == 2:
             # flat and buffer forms name one register tuple: first the new value, then the compare value
             sources.append(c.f.at(sources[0], record.type.dwords * c.layout.plane))
-        name = _atomics.function(record, c.mode, c.target, c.layout.lanes)
+        self.read_modify_write(to, good, sources)
+        return good
+
+    def read_modify_write(self, to: str, good: str, sources: list[str]) -> None:
+        """Do an atomic at the ADDRESSES of lanes that may, with data planes; the old values go to `to` or to null."""
+        c = self.c
+        name = _atomics.function(self.record, c.mode, c.target, c.layout.lanes)
         pointers = [("ptr", s) for s in sources]
         with self._in_order():
             c.f.call("void", name, ("ptr", "%w"), ("ptr", to), ("i64", good), self.inst, *pointers)
-        return good
 
     @contextlib.contextmanager
     def _in_order(self) -> Iterator[None]:
@@ -240,9 +292,10 @@ def registers(c: Context, reg: Operand, dwords: int = 1) -> str:
 def offset_of(c: Context, name: str = "offset") -> int:
     """An offset modifier, 0 without it."""
     value = c.instruction.modifier(name, 0)
-    if not isinstance(value, int):
+    number = swizzle_offset(value) if isinstance(value, str) else value
+    if not isinstance(number, int):
         raise Unsupported(f"{name} {value}")
-    return value
+    return number
 
 
 def scalar_value(c: Context, operand: Operand) -> str:

@@ -52,7 +52,7 @@ def _issue() -> Function:
 def _pend(lanes: int) -> Function:
     """pend(w, base, queue, kind, destination, dwords, keep, mask) -> where to put the data.
 
-    destination: byte offset of the register in the wave (VGPR, SGPR) or LDS offset of lane 0. keep: bits of each
+    destination: byte offset of the register in the wave (VGPR, SGPR) or LDS offset of lane 0. keep: bits of the last
     dword the operation leaves alone (for LDS: bytes from lane to lane). mask: lanes that get data. The slot starts
     with the destination's present value. The caller poisons the destination once it has read all operands.
     """
@@ -142,7 +142,9 @@ def _place(lanes: int) -> Function:
         plane = f.let(f"mul i64 {k}, {4 * lanes}")
         register = f.at(f.at("%w", destination), plane)
         old, new = f.load(words, register, 64), f.load(words, f.at("%data", plane), 64)
-        one = f.let(f"insertelement {words} poison, i32 {keep}, i32 0")
+        last = f.let(f"icmp eq i64 {f.let(f'add i64 {k}, 1')}, {count}")
+        mine = f.let(f"select i1 {last}, i32 {keep}, i32 0")
+        one = f.let(f"insertelement {words} poison, i32 {mine}, i32 0")
         kept = f.let(f"shufflevector {words} {one}, {words} poison, <{lanes} x i32> zeroinitializer")
         inverse = f.let(f"xor {words} {kept}, splat (i32 -1)")
         mixed = f.let(f"or {words} {f.let(f'and {words} {old}, {kept}')}, {f.let(f'and {words} {new}, {inverse}')}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from antiphase import arch
-from antiphase.asm import Block, Instruction, Kernel, KernelMetadata, Label, Program
+from antiphase.asm import Block, Function, Instruction, Kernel, KernelMetadata, Label, Program
 from antiphase.errors import AntiphaseError, UserError
 from antiphase.machine._entry import layout_of
 from antiphase.machine._translate import translate
@@ -41,4 +41,5 @@ def _kernel(instruction: Instruction, target: str) -> Kernel:
         (Block(0, None, 0, 1, (1,)), Block(1, None, 1, 2, ())),
         descriptor,
         metadata,
+        (Function("probe", 0, 2),),
     )

@@ -10,6 +10,7 @@ from antiphase.isa import CDNA4_TRANSPOSES, WMMA_TRANSPOSES
 from antiphase.machine import (
     _addresses,
     _barriers,
+    _buffer_parts,
     _checks,
     _events,
     _exchange,
@@ -30,6 +31,7 @@ def _functions(lanes: int) -> list[Function]:
     transposes = CDNA4_TRANSPOSES if lanes == 64 else WMMA_TRANSPOSES
     return [
         *_faults.functions(), *_addresses.functions(lanes), *_checks.functions(lanes), *_moves.functions(lanes),
+        *_buffer_parts.functions(lanes),
         *(_exchange.native(t, lanes) for t in transposes.values()), *_scalar.functions(), *_lds.functions(lanes),
         *_lds_transfer.functions(lanes), *_tensor_native.functions(), *_pending.functions(lanes),
         *_in_flight.functions(lanes), *_events.functions(lanes), *_barriers.functions(), *_schedule.functions(lanes),

@@ -1,4 +1,4 @@
-"""Scalar memory: loads into SGPRs by pointer or from a constant buffer, and the clocks."""
+"""Scalar memory: between SGPRs and a pointer or a constant buffer, and the clocks."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from antiphase.isa import U64, generation
 from antiphase.machine import _faults
 from antiphase.machine import _layout as at
 from antiphase.machine._buffer import resource
+from antiphase.machine._context import Context
 from antiphase.machine._ir import Function
 from antiphase.machine._lower import Value
-from antiphase.machine._operation import Operation, offset_of, scalar_value
+from antiphase.machine._operation import Operation, Place, offset_of, scalar_value
 
 EVERYWHERE = str(-1)
 """The size of what is not a buffer, as an unsigned i64."""
@@ -20,17 +21,23 @@ def translate_scalar(operation: Operation) -> None:
     c, record = operation.c, operation.record
     result, *operands = c.instruction.operands
     if not isinstance(result, Reg | Special):
-        raise Unsupported(f"scalar load into {result}")
-    dwords = max(1, record.bits // 32)
+        raise Unsupported(f"scalar memory and {result}")
+    dwords = operation.dwords * record.operands
     if isinstance(result, Reg) and result.count < dwords:
         raise ValueError(f"{result} where {dwords} registers are needed")
     destination = c.layout.scalar(result)
     if destination is None:
-        raise Unsupported(f"scalar load into {result}")
+        raise Unsupported(f"scalar memory and {result}")
     if record.access == "clock":
         _clock(operation, result, destination)
         return
     base, offset, limit = _address(operation, operands)
+    if record.access == "store":
+        _store(operation, destination, base, offset, limit)
+        return
+    if record.access == "atomic":
+        _atomic(operation, destination, base, offset, limit)
+        return
     operation.note_sync(c.f.let(f"add i64 {base}, {offset}"))
     to = c.pointer(destination)
     if c.recording:
@@ -38,6 +45,45 @@ def translate_scalar(operation: Operation) -> None:
     name = "scalar_load" if record.bits >= 32 else f"scalar_load_{record.type.name}"
     where = ("i64", base), ("i64", offset), ("i64", limit)
     c.f.call("void", name, ("ptr", "%w"), ("ptr", to), *where, ("i64", str(dwords)), operation.inst)
+
+
+def _store(operation: Operation, source: int, base: str, offset: str, limit: str) -> None:
+    """Dwords beyond the end of a buffer are not written."""
+    c = operation.c
+    _one_lane(operation, c.f.let(f"and i64 {c.f.let(f'add i64 {base}, {offset}')}, -4"))
+    operation.note("1")
+    where = ("i64", base), ("i64", offset), ("i64", limit)
+    data = ("ptr", c.pointer(source)), *where, ("i64", str(operation.dwords))
+    c.f.call("void", "scalar_store", ("ptr", "%w"), *data, operation.inst)
+    operation.count()
+
+
+def _atomic(operation: Operation, data: int, base: str, offset: str, limit: str) -> None:
+    """As one lane of a vector atomic. One beyond the end of a buffer does nothing and returns 0."""
+    c, record, f = operation.c, operation.record, operation.c.f
+    _one_lane(operation, f.let(f"and i64 {f.let(f'add i64 {base}, {offset}')}, -4"))
+    end = f.let(f"add i64 {offset}, {record.bits // 8}")
+    inside = f.let(f"zext i1 {f.let(f'icmp ule i64 {end}, {limit}')} to i64")
+    planes = [c.pointer(at.TEMPORARY + i * c.layout.plane) for i in range(operation.dwords * record.operands)]
+    for i, plane in enumerate(planes):
+        f.store("i32", f.load("i32", c.pointer(data + 4 * i)), plane)
+    old = c.pointer(at.TEMPORARY) if operation.returns else "null"
+    good = operation.checked(Place("memory", inside))
+    operation.read_modify_write(old, good, planes[:: operation.dwords])
+    if not operation.returns:
+        operation.count()
+        return
+    some = f.let(f"icmp ne i64 {good}, 0")
+    values = [f.let(f"select i1 {some}, i32 {f.load('i32', plane)}, i32 0") for plane in planes[: operation.dwords]]
+    to = c.pointer(data)
+    if c.recording:
+        to = operation.pend(at.KIND_SGPR, str(data), operation.dwords, "1")
+    for i, value in enumerate(values):
+        f.store("i32", value, f.at(to, 4 * i))
+
+
+def _one_lane(operation: Operation, address: str) -> None:
+    operation.c.f.store("i64", address, operation.c.pointer(at.ADDRESSES))
 
 
 def _address(operation: Operation, operands: list[Operand]) -> tuple[str, str, str]:
@@ -62,8 +108,9 @@ def _offset(operation: Operation, operand: Operand) -> str:
     if isinstance(operand, Imm):
         return str(constant)
     register = scalar_value(c, operand)
-    if c.instruction.modifier("scale_offset"):
-        register = c.f.let(f"mul i64 {register}, {operation.record.bits // 8}")
+    scaled = operation.record.bits // 8 if c.instruction.modifier("scale_offset") else operation.record.spacing
+    if scaled:
+        register = c.f.let(f"mul i64 {register}, {scaled}")
     return c.f.let(f"add i64 {_aligned(operation, register)}, {constant}")
 
 
@@ -80,21 +127,27 @@ def _aligned(operation: Operation, value: str) -> str:
 def _clock(operation: Operation, result: Reg | Special, destination: int) -> None:
     """Time as instructions executed by this host thread; like a load, it arrives when a wait covers it."""
     c = operation.c
-    epoch, left = c.f.load("i64", c.pointer(at.EPOCH)), c.f.load("i64", c.pointer(at.BUDGET))
-    ticks = c.f.let(f"sub i64 {epoch}, {left}")
+    now = ticks(c)
     operation.note_sync()
     if not c.recording:
-        c.write_scalar(result, Value(ticks, U64, 1))
+        c.write_scalar(result, Value(now, U64, 1))
         return
-    c.f.store("i64", ticks, operation.pend(at.KIND_SGPR, str(destination), 2, "1"), 8)
+    c.f.store("i64", now, operation.pend(at.KIND_SGPR, str(destination), 2, "1"), 8)
+
+
+def ticks(c: Context) -> str:
+    """What every clock shows."""
+    epoch, left = c.f.load("i64", c.pointer(at.EPOCH)), c.f.load("i64", c.pointer(at.BUDGET))
+    return c.f.let(f"sub i64 {epoch}, {left}")
 
 
 # -- native functions -------------------------------------------------------------------------------------------
 
 
 def functions() -> list[Function]:
-    """scalar_load*(w, to, base, offset, limit, dwords, inst); what lies beyond the limit reads as 0."""
-    return [_load(), *(_load_small(name) for name in ("u8", "i8", "u16", "i16"))]
+    """scalar_load*(w, to, base, offset, limit, dwords, inst); what lies beyond the limit reads as 0. scalar_store*: the
+    same from registers."""
+    return [_load(), *(_load_small(name) for name in ("u8", "i8", "u16", "i16")), _store_function()]
 
 
 def _start(name: str) -> Function:
@@ -104,11 +157,7 @@ def _start(name: str) -> Function:
 
 def _load() -> Function:
     f = _start("scalar_load")
-    address = f.let(f"and i64 {f.let('add i64 %base, %offset')}, -4")
-    left = f.let("sub i64 %limit, %offset")
-    beyond = f.let("icmp ugt i64 %offset, %limit")
-    room = f.let(f"select i1 {beyond}, i64 0, i64 {f.let(f'lshr i64 {left}, 2')}")
-    count = f.let(f"select i1 {f.let(f'icmp ult i64 {room}, %dwords')}, i64 {room}, i64 %dwords")
+    address, count = _within(f)
     with f.loop("%dwords", start=count) as i:
         f.store("i32", "0", f.index("i32", "%to", i))
     with f.if_(f.let(f"icmp eq i64 {count}, 0")):
@@ -119,6 +168,28 @@ def _load() -> Function:
         f.store("i32", f.load("i32", f.index("i32", source, i), 1), f.index("i32", "%to", i))
     f.ret()
     return f
+
+
+def _store_function() -> Function:
+    f = _start("scalar_store")
+    address, count = _within(f)
+    with f.if_(f.let(f"icmp eq i64 {count}, 0")):
+        f.ret()
+        f.label(f.block("unreachable"))
+    target = _found(f, address, f.let(f"shl i64 {count}, 2"), _faults.END, write=True)
+    with f.loop(count) as i:
+        f.store("i32", f.load("i32", f.index("i32", "%to", i)), f.index("i32", target, i), 1)
+    f.ret()
+    return f
+
+
+def _within(f: Function) -> tuple[str, str]:
+    """The address of the first dword, and how many of them lie within the limit."""
+    address = f.let(f"and i64 {f.let('add i64 %base, %offset')}, -4")
+    left = f.let("sub i64 %limit, %offset")
+    beyond = f.let("icmp ugt i64 %offset, %limit")
+    room = f.let(f"select i1 {beyond}, i64 0, i64 {f.let(f'lshr i64 {left}, 2')}")
+    return address, f.let(f"select i1 {f.let(f'icmp ult i64 {room}, %dwords')}, i64 {room}, i64 %dwords")
 
 
 def _load_small(name: str) -> Function:
@@ -136,12 +207,12 @@ def _load_small(name: str) -> Function:
     return f
 
 
-def _found(f: Function, address: str, size: str, end: int) -> str:
-    """Pointer to memory that may be read; a fault and a return otherwise."""
-    wanted = ("i64", address), ("i64", size)
-    entry = f.call("ptr", "find", ("ptr", "%w"), *wanted, ("i64", "0"), ("i64", str(end)))
+def _found(f: Function, address: str, size: str, end: int, write: bool = False) -> str:
+    """Pointer to memory that may be read, or written; a fault and a return otherwise."""
+    wanted, kind = (("i64", address), ("i64", size)), str(int(write))
+    entry = f.call("ptr", "find", ("ptr", "%w"), *wanted, ("i64", kind), ("i64", str(end)))
     with f.if_(f.let(f"icmp eq ptr {entry}, null")):
-        f.call("void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", "0"), ("i64", "0"), *wanted)
+        f.call("void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", kind), ("i64", "0"), *wanted)
         f.ret()
         f.label(f.block("unreachable"))
     return f.let(f"inttoptr i64 {address} to ptr")

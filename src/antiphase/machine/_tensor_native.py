@@ -168,13 +168,17 @@ def _row() -> Function:
     """tensor_row(w, words, inst, what, lds, address, valid, bytes, target, written): one row of a tile.
 
     address: in memory; its first `valid` bytes exist. target: LDS address of the tile; written: bytes of the tile
-    before this row, without padding. A load inserts padding after every interval; a store ignores it.
+    before this row, without padding. A load inserts padding after every interval; a store ignores it, and drops what
+    does not exist (10.11.6), wherever in LDS that would lie: Triton passes over the padding of its rows by a tile wider
+    than the tensor, and behind the last row no padding is allocated.
     """
     place = [("i64", "address"), ("i64", "valid"), ("i64", "bytes"), ("i64", "target"), ("i64", "written")]
     common = [("ptr", "w"), ("ptr", "words"), ("i32", "inst"), ("i32", "what"), ("ptr", "lds")]
     f = Function("tensor_row", "void", [*common, *place])
+    store = f.let(f"icmp eq i32 %what, {STORE}")
+    touched = f.let(f"select i1 {store}, i64 %valid, i64 %bytes")
     padded = f.let(f"icmp ne i64 {_field(f, '%words', 1, 20, 1)}, 0")
-    padded = f.let(f"and i1 {padded}, {f.let(f'icmp ne i32 %what, {STORE}')}")
+    padded = f.let(f"and i1 {padded}, {f.let(f'xor i1 {store}, true')}")
     interval_bits = f.let(f"add i64 {_field(f, '%words', 1, 22, 3)}, 3")
     interval = f.let(f"shl i64 1, {interval_bits}")
     encoded = f.let(f"add i64 {_field(f, '%words', 1, 25, 7)}, 1")
@@ -184,10 +188,10 @@ def _row() -> Function:
     f.jump(head)
     f.label(head)
     x = done.get()
-    f.branch(_less(f, x, "%bytes"), body, end)
+    f.branch(_less(f, x, touched), body, end)
     f.label(body)
     n = f.let(f"add i64 %written, {x}")
-    rest = f.let(f"sub i64 %bytes, {x}")
+    rest = f.let(f"sub i64 {touched}, {x}")
     since = f.let(f"and i64 {n}, {f.let(f'sub i64 {interval}, 1')}")
     until = f.let(f"sub i64 {interval}, {since}")
     short = f.let(f"and i1 {padded}, {_less(f, until, rest)}")
@@ -210,7 +214,7 @@ def _row() -> Function:
 
 def _piece() -> Function:
     """tensor_piece(w, inst, what, lds, target, address, moved, size): contiguous bytes; of `size` in LDS `moved` exist
-    in memory, a load makes the others 0. What lies outside LDS or memory is a fault and stays as it is."""
+    in memory, in a store all; a load makes the others 0. What lies outside LDS or memory is a fault, and stays."""
     params = [("ptr", "w"), ("i32", "inst"), ("i32", "what"), ("ptr", "lds"), ("i64", "target"), ("i64", "address")]
     f = Function("tensor_piece", "void", [*params, ("i64", "moved"), ("i64", "size")])
     end = f.let("add i64 %target, %size")

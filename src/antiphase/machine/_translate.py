@@ -9,24 +9,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from antiphase.asm import Block, Imm, Instruction, Kernel, Label, Program, Reg, Special
+from antiphase.asm import Block, Instruction, Kernel, Label, Program
 from antiphase.errors import Unsupported, UserError
-from antiphase.isa import B1, COUNTERS, U32, U64, Alu, Control, Matrix, Memory, Record, find, generation
+from antiphase.isa import B1, COUNTERS, U32, Alu, Control, Matrix, Memory, Record, find, generation, reason
 from antiphase.machine import _events as events
 from antiphase.machine import _layout as at
 from antiphase.machine._access import translate_memory
 from antiphase.machine._alu import translate_alu
 from antiphase.machine._barrier_calls import BARRIERS
-from antiphase.machine._context import PC_STEP, Context
-from antiphase.machine._exceptions import FLAGS, note_exceptions, read_flags, reads_flags, write_flags
-from antiphase.machine._flow import State, event, in_flight, leave_if, trap, trap_if
+from antiphase.machine._calls import CALLS, computed_jumps
+from antiphase.machine._context import Context
+from antiphase.machine._exceptions import note_exceptions, reads_flags
+from antiphase.machine._flow import State, block_name, event, in_flight, leave_if, trap
 from antiphase.machine._forms import forms_of
+from antiphase.machine._gpr_index import is_indexing
+from antiphase.machine._hardware import HARDWARE
+from antiphase.machine._image import image_of
 from antiphase.machine._in_flight import lds_queue
 from antiphase.machine._ir import Function, module
+from antiphase.machine._known_modes import with_known_modes
 from antiphase.machine._layout import Layout
 from antiphase.machine._lower import FloatMode, Value
 from antiphase.machine._matrix_call import translate_matrix
-from antiphase.machine._modes import MODE, after, block_modes, float_mode, hardware_register, mode_bits
+from antiphase.machine._messages import MESSAGES
+from antiphase.machine._modes import after, block_modes, float_mode, register_bits, skips_vectors
+from antiphase.machine._relative import is_relative, translate_relative
 from antiphase.machine._rules import check
 from antiphase.machine._vgpr_banks import with_full_numbers
 from antiphase.machine._waits import waits
@@ -41,7 +48,7 @@ class Translation:
 
     unsupported: instructions that would need something the machine does not have, by index, with the reason.
     barriers: the instruction of each barrier a wave can resume at; RESUME counts them after the blocks.
-    sites: places that record addresses.
+    sites: places that record addresses. traps: why instructions stop that do so only with some values, by index.
     """
 
     text: str
@@ -49,6 +56,7 @@ class Translation:
     unsupported: dict[int, str]
     barriers: tuple[int, ...]
     sites: int
+    traps: dict[int, str]
 
 
 def records_of(program: Program, kernel: Kernel) -> list[Record]:
@@ -58,6 +66,12 @@ def records_of(program: Program, kernel: Kernel) -> list[Record]:
 
 def _record(program: Program, instruction: Instruction) -> Record:
     record = find(instruction.mnemonic, program.target)
+    if record is None and (known := reason(instruction.mnemonic, program.target)) is not None:
+        raise UserError(
+            f"{program.target} instruction '{instruction.mnemonic}' is not supported: {known}",
+            file=program.name, line=instruction.line,
+            remedy=f"see antiphase isa show {instruction.mnemonic}",
+        )  # fmt: skip
     if record is None:
         raise UserError(
             f"{program.target} instruction '{instruction.mnemonic}' is not known to antiphase",
@@ -80,7 +94,8 @@ def _pairs(program: Program, kernel: Kernel) -> dict[int, Alu]:
 
 def translate(program: Program, kernel: Kernel, layout: Layout) -> Translation:
     """Translate for fast mode, or for recording mode if the layout has room for pending operations."""
-    kernel = with_full_numbers(program, kernel)
+    known = with_known_modes(with_full_numbers(program, kernel), program.target)
+    kernel = known.kernel
     f = Function("kernel", "i32", [("ptr", "w")])
     context = Context(
         f,
@@ -91,27 +106,29 @@ def translate(program: Program, kernel: Kernel, layout: Layout) -> Translation:
         kernel.instructions[0],
         kernel.labels,
         kernel.descriptor,
+        image_of(program, kernel),
     )
     modes, disputed = block_modes(kernel)
     forms = forms_of(_with_modes(kernel, modes))
     state = State(program, kernel, records_of(program, kernel), context, forms, _pairs(program, kernel))
     check(program, kernel, state.records, state.pairs)
-    state.keeps_flags = reads_flags(kernel)
+    state.keeps_flags, state.assumed = reads_flags(kernel), known.assumed
     f.jump("dispatch")
     for block in kernel.blocks:
         if block.index in disputed:
-            f.label(_name(block.index))
+            f.label(block_name(block.index))
             trap(state, block.start, "it is reached with two different values of MODE")
             continue
         # a block no path reaches still gets code, in the mode of the entry
         _block(state, block, modes.get(block.index, modes[0]))
+    computed_jumps(state)
     f.label("dispatch")
-    cases = [f"i32 {i}, label %{_name(i)}" for i in range(len(kernel.blocks))]
+    cases = [f"i32 {i}, label %{block_name(i)}" for i in range(len(kernel.blocks))]
     cases += [f"i32 {len(kernel.blocks) + i}, label %{point}" for i, (point, _) in enumerate(state.resume_points)]
-    f.emit(f"switch i32 {f.load('i32', f.at('%w', at.RESUME))}, label %{_name(0)} [{' '.join(cases)}]")
+    f.emit(f"switch i32 {f.load('i32', f.at('%w', at.RESUME))}, label %{block_name(0)} [{' '.join(cases)}]")
     barriers = tuple(index for _, index in state.resume_points)
     text = module([f, *forms.functions.values()])
-    return Translation(text, f.name, state.unsupported, barriers, context.sites)
+    return Translation(text, f.name, state.unsupported, barriers, context.sites, context.traps)
 
 
 def _with_modes(kernel: Kernel, modes: Mapping[int, int]) -> Iterator[tuple[Instruction, FloatMode]]:
@@ -123,13 +140,9 @@ def _with_modes(kernel: Kernel, modes: Mapping[int, int]) -> Iterator[tuple[Inst
             mode = after(mode, instruction)
 
 
-def _name(block: int) -> str:
-    return f"block.{block}"
-
-
 def _block(state: State, block: Block, mode: int) -> None:
     c, f, kernel = state.context, state.context.f, state.kernel
-    f.label(_name(block.index))
+    f.label(block_name(block.index))
     _enter(state, block)
     ended = False
     for index in range(block.start, block.end):
@@ -139,7 +152,8 @@ def _block(state: State, block: Block, mode: int) -> None:
             f.jump(next_)
             f.label(next_)
         c.instruction, c.index, c.mode = instruction, index, float_mode(mode)
-        ended = _instruction(state, record)
+        c.indexing, c.mode_register = is_indexing(mode, c.target), register_bits(mode, c.target)
+        ended = not (skips_vectors(mode, c.target) and _is_vector(record)) and _instruction(state, record)
         mode = after(mode, instruction)
         if ended:
             break
@@ -147,9 +161,15 @@ def _block(state: State, block: Block, mode: int) -> None:
         _fall_through(state, block)
 
 
+def _is_vector(record: Record) -> bool:
+    if isinstance(record, Memory):
+        return record.space != "smem"
+    return isinstance(record, Matrix) or (isinstance(record, Alu) and record.unit == "valu")
+
+
 def _fall_through(state: State, block: Block) -> None:
-    if block.index + 1 < len(state.kernel.blocks):
-        state.context.f.jump(_name(block.index + 1))
+    if block.index + 1 < len(state.kernel.blocks) and block.end not in {one.end for one in state.kernel.functions}:
+        state.context.f.jump(block_name(block.index + 1))
     else:
         trap(state, block.end - 1, "running past the last instruction")
 
@@ -162,9 +182,8 @@ def _enter(state: State, block: Block) -> None:
     if c.recording:
         numbers = range(block.start, block.end)
         records = [state.records[i] for i in numbers]
-        rows = sum(4 for r in records if isinstance(r, Memory))
-        # addresses of two places, and the number of an atomic at each
-        need = 1 + sum(4 if isinstance(r, Memory) else 1 for r in records)
+        rows = sum(events.most(r) for r in records if isinstance(r, Memory))
+        need = 1 + sum(map(events.most, records))
         room = f.call("i1", "room", ("ptr", "%w"), ("i64", str(need)), ("i64", str(rows)))
         leave_if(state, f.let(f"xor i1 {room}, true"), at.STATUS_RECORD, block.index)
         event(c, events.BLOCK, block.index)
@@ -181,7 +200,9 @@ def _instruction(state: State, record: Record) -> bool:
     try:
         if state.keeps_flags:
             note_exceptions(c, record)
-        if isinstance(record, Alu):
+        if is_relative(c, record):
+            translate_relative(c, state.forms, record, _alu)
+        elif isinstance(record, Alu):
             state.forms.emit(c, record, state.pairs.get(c.index), _alu)
         elif isinstance(record, Memory):
             translate_memory(c, record)
@@ -238,7 +259,7 @@ def _branch(state: State, record: Control) -> bool:
     if target is None:
         raise Unsupported(f"a branch to {operand}, where no instruction stands")
     if not record.condition:
-        f.jump(_name(target))
+        f.jump(block_name(target))
         return True
     flags = {"scc": c.scc, "vcc": c.vccz, "exe": c.execz}
     flag = flags[record.condition[:3]]()
@@ -246,7 +267,7 @@ def _branch(state: State, record: Control) -> bool:
         flag = f.let(f"xor i1 {flag}, true")
     if here + 1 == len(state.kernel.blocks):
         raise Unsupported("a conditional branch as the last instruction")
-    f.branch(flag, _name(target), _name(here + 1))
+    f.branch(flag, block_name(target), block_name(here + 1))
     return True
 
 
@@ -290,51 +311,6 @@ def _let_others_run(state: State) -> None:
     f.label(awake)
 
 
-def _setreg(state: State, record: Control) -> bool:
-    name, offset, size = hardware_register(state.context.instruction)
-    if name in FLAGS:
-        write_flags(state.context, offset, size)
-        return False
-    if name not in (*MODE, "HW_REG_WAVE_SCHED_MODE", "HW_REG_SCHED_MODE"):
-        raise Unsupported(f"writing {name}")
-    if name in MODE and not isinstance(state.context.instruction.operands[-1], Imm):
-        raise Unsupported("MODE set from a register; its value must be known when the code is translated")
-    return False
-
-
-def _getreg(state: State, record: Control) -> bool:
-    """MODE is known; a kernel on this machine runs on XCC 0."""
-    c = state.context
-    name, offset, size = hardware_register(c.instruction)
-    if name in FLAGS:
-        return _read_flags(state, offset, size)
-    if name == "HW_REG_IB_STS2":
-        status = c.f.let(f"lshr i32 {c.f.load('i32', c.pointer(at.CLUSTER_STATUS))}, {offset}")
-        _write_getreg(c, c.f.let(f"and i32 {status}, {(1 << size) - 1}"))
-        return False
-    if name not in ("HW_REG_XCC_ID", "XCC_ID", *MODE):
-        raise Unsupported(f"reading {name}")
-    value = mode_bits(c.mode, c.target) if name in MODE else 0
-    _write_getreg(c, str(value >> offset & (1 << size) - 1))
-    return False
-
-
-def _write_getreg(c: Context, value: str) -> None:
-    destination = c.instruction.operands[0]
-    assert isinstance(destination, Reg | Special)
-    c.write_scalar(destination, Value(value, U32, 1))
-
-
-def _read_flags(state: State, offset: int, size: int) -> bool:
-    c = state.context
-    field, unknown = read_flags(c, offset, size)
-    trap_if(state, unknown, "exception flags of other float instructions than minimum and maximum are not modelled")
-    destination = c.instruction.operands[0]
-    assert isinstance(destination, Reg | Special)
-    c.write_scalar(destination, field)
-    return False
-
-
 def _alloc_vgpr(state: State, record: Control) -> bool:
     """s_alloc_vgpr: the request is granted if the wave's register file holds it; SCC says so."""
     c = state.context
@@ -344,40 +320,12 @@ def _alloc_vgpr(state: State, record: Control) -> bool:
     return False
 
 
-def _getpc(state: State, record: Control) -> bool:
-    c = state.context
-    destination = c.instruction.operands[0]
-    assert isinstance(destination, Reg | Special)
-    c.write_scalar(destination, Value(str((c.index + 1) * PC_STEP), U64, 1))
-    return False
-
-
-def _setpc(state: State, record: Control) -> bool:
-    """A computed jump: to a block of this kernel, else a trap."""
-    c, f = state.context, state.context.f
-    address = c.read(c.instruction.operands[0], U64).text
-    cases = [f"i64 {b.start * PC_STEP}, label %{_name(b.index)}" for b in state.kernel.blocks]
-    elsewhere = f.block("elsewhere")
-    f.emit(f"switch i64 {address}, label %{elsewhere} [{' '.join(cases)}]")
-    f.label(elsewhere)
-    trap(state, c.index, "a jump out of the kernel")
-    return True
-
-
 def _unsupported(state: State, record: Control) -> bool:
-    raise Unsupported(_REASONS.get(record.action, f"what {record.name} does is not modelled"))
-
-
-_REASONS = {
-    "swappc": "calls of other functions are not modelled",
-    "call": "calls of other functions are not modelled",
-    "trap": "there is no trap handler",
-    "message_return": "no one answers messages",
-}
+    raise Unsupported(str(reason(record.name, state.program.target) or f"what {record.name} does is not modelled"))
 
 
 _CONTROL = {
     "branch": _branch, "end": _end, "wait": _wait, "hint": _hint, "priority": _hint, "vgpr_msb": _hint,
-    "mode": _hint, "alloc_vgpr": _alloc_vgpr, "message": _hint, "setreg": _setreg, "getreg": _getreg,
-    "getpc": _getpc, "setpc": _setpc, **BARRIERS,
+    "gpr_idx_off": _hint, "mode": _hint, "alloc_vgpr": _alloc_vgpr,
+    **CALLS, **BARRIERS, **MESSAGES, **HARDWARE,
 }  # fmt: skip

@@ -70,7 +70,7 @@ def _renumbered(instruction: Instruction, target: str, bits: int) -> Instruction
     if bits == 0:
         return instruction
     record = find(instruction.mnemonic, target)
-    roles = _roles(instruction, record) if record is not None else []
+    roles = operand_roles(instruction, record) if record is not None else []
     operands = tuple(
         _raised(operand, bits >> role & 3) for operand, role in zip(instruction.operands, roles, strict=False)
     )
@@ -89,8 +89,8 @@ def _raised(operand: Operand, bank: int) -> Operand:
     return operand
 
 
-def _roles(instruction: Instruction, record: Record) -> list[int]:
-    """The role of each operand, in text order."""
+def operand_roles(instruction: Instruction, record: Record) -> list[int]:
+    """The role of each operand in text order, as its bit position in s_set_vgpr_msb: src0, src1, src2, dst."""
     sources = [_SRC0, _SRC1, _SRC2]
     count = len(instruction.operands)
     if isinstance(record, Alu):

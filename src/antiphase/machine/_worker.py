@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from antiphase.asm import Block, Kernel, Program
-from antiphase.errors import Deadlock, Incomplete, Unsupported
+from antiphase.errors import Deadlock, Incomplete, Trapped, Unsupported
+from antiphase.isa import find
 from antiphase.machine import _layout as at
 from antiphase.machine import _pool
 from antiphase.machine import _schedule as worker_at
 from antiphase.machine._collect import Collector
-from antiphase.machine._entry import Entry, entry_state
+from antiphase.machine._entry import Entry, entry_state, private_bytes
+from antiphase.machine._events import most
 from antiphase.machine._translate import Translation
 from antiphase.machine.recording import BLOCK
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 SLICE = 1_000_000
 """Instructions a host thread runs before it looks whether to stop."""
+_GROUP = tuple(at.GROUP + 4 * axis for axis in range(3))
 
 
 class Worker:
@@ -34,14 +37,14 @@ class Worker:
     def __init__(self, job: Job, chunk: int, opening: int) -> None:
         self.job, self.chunk, self.taken = job, chunk, 0
         layout, kernel = job.layout, job.kernel
-        entry = entry_state(kernel, job.program.target, layout, job.threads, job.kernarg, job.packet)
+        entry = entry_state(kernel, job.program.target, layout, job.sides, job.kernarg, job.packet)
         self.members = math.prod(job.cluster)
         waves = self.members * len(entry.template)
         # a start copies the template over all that is read before it is written
         self.memory = _pool.take(waves * layout.bytes)
         self.states = self.memory.reshape(waves, layout.bytes)
         self.lds = aligned(self.members * max(64, _whole_lines(job.lds_bytes))).reshape(self.members, -1)
-        private = kernel.metadata.private_segment_fixed_size
+        private = private_bytes(kernel)
         self.scratch = aligned(waves * max(64, private * layout.lanes)).reshape(waves, -1)
         self.barriers = np.zeros((self.members, at.BARRIER_COUNT * at.BARRIER_BYTES // 4), np.int32)
         self.counts = np.zeros(len(kernel.blocks), np.int64)
@@ -56,7 +59,7 @@ class Worker:
         job = self.job
         if not job.layout.recording:
             return None
-        return Collector(self.states, job.layout.lanes, _most_events(job.kernel), job.code.translation.sites, job.room)
+        return Collector(self.states, job.layout.lanes, _most_events(job), job.code.translation.sites, job.room)
 
     def _template(self, entry: Entry, private: int) -> NDArray[np.uint8]:
         each = len(entry.template)
@@ -66,7 +69,7 @@ class Worker:
         for offset, value in {
             at.CONTEXT: self.job.context.ctypes.data, at.COUNTS: self.counts.ctypes.data,
             at.LDS_SIZE: self.job.lds_bytes, at.SCRATCH_SIZE: private,
-            at.CLUSTER_BARRIERS: self.barriers.ctypes.data,
+            at.CLUSTER_BARRIERS: self.barriers.ctypes.data, at.IMAGE: self.job.image.ctypes.data,
         }.items():  # fmt: skip
             words[:, offset // 8] = value
         numbers = np.arange(len(template))
@@ -178,7 +181,14 @@ class Worker:
         wave = int(self.worker[worker_at.WAVE_AT // 8])
         if status == at.STATUS_TRAP:
             index = int(self.states[wave, at.RESUME : at.RESUME + 4].view(np.int32)[0])
-            raise Unsupported(_explain(job.program, job.kernel, index, job.code.translation.unsupported[index]))
+            reasons = job.code.translation.unsupported | job.code.translation.traps
+            raise Unsupported(_explain(job.program, job.kernel, index, reasons[index]))
+        if status == at.STATUS_INTERRUPT:
+            if job.interrupt is not None:
+                job.interrupt()
+            return
+        if status == at.STATUS_STOPPED:
+            raise _stopped(job.program, job.kernel, self.states[wave])
         if status == at.STATUS_DEADLOCK:
             raise Deadlock(_stuck(job.program, job.kernel, job.code.translation, self.states))
         if status == at.STATUS_RECORD:
@@ -218,14 +228,24 @@ def _size(bytes_: int) -> str:
     return f"{bytes_ / (1 << 30):.3g} GiB" if bytes_ >= 1 << 30 else f"{bytes_ / (1 << 20):,.3g} MiB"
 
 
-def _most_events(kernel: Kernel) -> int:
+def _most_events(job: Job) -> int:
     """Events that the largest block can write."""
-    return 2 + 4 * max(b.end - b.start for b in kernel.blocks)
+    records = (find(instruction.mnemonic, job.program.target) for instruction in job.kernel.instructions)
+    each = np.cumsum([0, *(1 if record is None else most(record) for record in records)])
+    return 2 + int(max(each[b.end] - each[b.start] for b in job.kernel.blocks))
 
 
 def _explain(program: Program, kernel: Kernel, index: int, reason: str) -> str:
     instruction = kernel.instructions[index]
     return f"{program.name}:{instruction.line}: '{instruction.text()}' is not supported: {reason}"
+
+
+def _stopped(program: Program, kernel: Kernel, state: NDArray[np.uint8]) -> Trapped:
+    """What is known of a wave that has executed a trap."""
+    index, wave, x, y, z = (int(state[a : a + 4].view(np.int32)[0]) for a in (at.RESUME, at.WAVE, *_GROUP))
+    one = kernel.instructions[index]
+    file, line = (one.loc.file, one.loc.line) if one.loc is not None and one.loc.line else (program.name, one.line)
+    return Trapped(kernel.name, index, one.text(), workgroup=(x, y, z), wave=wave, file=file, line=line)
 
 
 def _stuck(program: Program, kernel: Kernel, translation: Translation, states: NDArray[np.uint8]) -> str:

@@ -12,13 +12,17 @@ from antiphase.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """Bytes [address, address + size) of this process. owner is kept alive as long as the allocation."""
+    """Bytes [address, address + size) of this process. owner is kept alive as long as the allocation.
+
+    host: the host reads and writes them while waves do.
+    """
 
     address: int
     size: int
     name: str
     writable: bool = True
     owner: object = None
+    host: bool = False
 
 
 @dataclass(slots=True)
@@ -31,15 +35,17 @@ class Memory:
     allocations: list[Allocation] = field(default_factory=list)
     unwritten: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 2), np.int64))
 
-    def add(self, address: int, size: int, name: str, writable: bool = True, owner: object = None) -> None:
-        """Register bytes of this process; they may be read, and written if writable."""
+    def add(
+        self, address: int, size: int, name: str, writable: bool = True, owner: object = None, host: bool = False
+    ) -> None:
+        """Register bytes of this process; they may be read, and written if writable. host: as for `Allocation`."""
         if address < 0 or size < 0:
             raise UserError(f"allocation '{name}' has address {address} and size {size}", remedy="both must be >= 0")
-        self.allocations.append(Allocation(address, size, name, writable, owner))
+        self.allocations.append(Allocation(address, size, name, writable, owner, host))
 
-    def add_array(self, array: NDArray, name: str, writable: bool = True) -> None:
-        """Register a contiguous NumPy array."""
-        self.add(array.ctypes.data, array.nbytes, name, writable, array)
+    def add_array(self, array: NDArray, name: str, writable: bool = True, host: bool = False) -> None:
+        """Register a contiguous NumPy array. host: as for `Allocation`."""
+        self.add(array.ctypes.data, array.nbytes, name, writable, array, host)
 
     def nearest(self, address: int) -> Allocation | None:
         """The allocation whose end or start lies closest to an address: what a stray access probably meant."""

@@ -21,11 +21,12 @@ EVENT_TYPE = np.dtype([("kind", "u4"), ("number", "u4"), ("exec", "u8"), ("base"
 """kind: one of the constants below. number: block index for BLOCK, else instruction index. exec: EXEC, for memory the
 lanes that access. base of a barrier: what `WaveTrace.barriers` reads;
 of an ORDER event, which follows those of an atomic: its number in the order of all atomics of the launch.
+of a SIZE event, which follows that of an access in a format: the bytes each lane accesses.
 base, row: a memory event's addresses are base + rows[row] (for MEMORY_WIDE, rows[row + 1] holds bits 63:32); events
 with the same pattern of addresses may share a row."""
 
 BLOCK, MEMORY, MEMORY_WIDE, SYNC = _events.BLOCK, _events.MEMORY, _events.MEMORY_WIDE, _events.SYNC
-ORDER = _events.ORDER
+ORDER, SIZE = _events.ORDER, _events.SIZE
 _FORMAT = 2
 _FIXED_BARRIERS = np.array([-1, -3])
 
@@ -87,7 +88,8 @@ class WaveTrace:
 class Recording:
     """All waves of a launch. program: the code that ran. workgroups are numbered x fastest.
 
-    cluster: workgroups in x, y, z that ran together, as for `run`.
+    cluster: workgroups in x, y, z that ran together, as for `run`. host_memory: (first byte, one past the last) of what
+    the host read and wrote at the same time: in which order is its own affair.
     """
 
     program: asm.Program
@@ -97,6 +99,7 @@ class Recording:
     lanes: int
     waves: tuple[WaveTrace, ...]
     cluster: tuple[int, int, int] = (1, 1, 1)
+    host_memory: tuple[tuple[int, int], ...] = ()
 
     def place(self, workgroup: int) -> tuple[int, int]:
         """The number of a workgroup's cluster, and the workgroup's place in it, both x fastest."""
@@ -123,7 +126,7 @@ class Recording:
         header = {
             "format": _FORMAT, "name": self.program.name, "target": self.program.target, "kernel": self.kernel,
             "grid": self.grid, "waves_per_workgroup": self.waves_per_workgroup, "lanes": self.lanes,
-            "cluster": self.cluster,
+            "cluster": self.cluster, "host_memory": self.host_memory,
         }  # fmt: skip
         lengths = [(w.workgroup, w.wave, len(w.events), len(w.rows)) for w in self.waves]
         try:
@@ -165,7 +168,8 @@ class Recording:
         program = asm.parse(text, header["name"], header["target"])
         grid, cluster = (tuple(header[name]) for name in ("grid", "cluster"))
         per_group, lanes = header["waves_per_workgroup"], header["lanes"]
-        return cls(program, header["kernel"], grid, per_group, lanes, tuple(waves), cluster)
+        host = tuple((first, end) for first, end in header.get("host_memory", ()))
+        return cls(program, header["kernel"], grid, per_group, lanes, tuple(waves), cluster, host)
 
 
 def _joined(parts: Sequence[NDArray], dtype: np.dtype, shape: tuple[int, ...]) -> NDArray:

@@ -44,7 +44,7 @@ def mutants(program: Program, kernel: str | None = None) -> Iterator[Mutant]:
     s_delay_alu is left alone: it is a hint.
     """
     one = program.kernel(kernel)
-    for start, end in _reachable(one):
+    for start, end in ((block.start, block.end) for block in one.reachable()):
         for index in range(start, end):
             record = find(one.instructions[index].mnemonic, program.target)
             if isinstance(record, Control):
@@ -142,12 +142,3 @@ def _mutant(
         changes[also] = ()
     before = "; ".join(kernel.instructions[i].text() for i in changes)
     return Mutant(kind, index, before, after, changes, static)
-
-
-def _reachable(kernel: Kernel) -> list[tuple[int, int]]:
-    seen, work = {0}, [0]
-    while work:
-        new = set(kernel.blocks[work.pop()].successors) - seen
-        seen |= new
-        work += new
-    return [(kernel.blocks[number].start, kernel.blocks[number].end) for number in sorted(seen)]

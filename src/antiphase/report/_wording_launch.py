@@ -251,5 +251,10 @@ RULES: dict[str, Wording] = {
         "AMD CDNA 4 ISA 11.4; AMD RDNA 4 ISA 11.6; AMD CDNA 5 ISA 10.9",
         lambda f: list(_where(f))[:1],
     ),
+    "mem/trap": Wording(
+        lambda f: f"the kernel ends its own launch, in workgroup {','.join(map(str, f['workgroup']))}",
+        "A failed assertion, abort() and llvm.trap do: results are incomplete, and on a GPU the queue is in error.",
+        "AMDGPUUsage, Trap Handler ABI",
+    ),
 }
 """By 'check/rule'."""

@@ -76,10 +76,10 @@ def _loops(blocks: tuple[Block, ...]) -> Iterator[tuple[int, frozenset[int]]]:
     """(header, blocks) of each loop: what reaches a jump backwards in the text without passing its target."""
     before: dict[int, list[int]] = {}
     for block in blocks:
-        for successor in block.successors:
+        for successor in block.inside:
             before.setdefault(successor, []).append(block.index)
     for block in blocks:
-        for header in block.successors:
+        for header in block.inside:
             if header <= block.index:
                 body, pending = {header}, [block.index]
                 while pending:

@@ -22,8 +22,11 @@ _UPPER_MASKS = frozenset((SGPR + 107, SGPR + 127))
 _ALWAYS = frozenset((*range(SGPR + 102, SGPR + 106), *range(SGPR + 108, SGPR + 124))) | units(Special("exec"))
 """FLAT_SCRATCH, XNACK_MASK, the registers of the trap handler, and EXEC."""
 _CALLS = ("s_swappc_", "s_call_", "s_swap_pc_")
-_KEEP_LANES = ("v_writelane_", "v_permlane16_b32", "v_permlanex16_b32", "v_permlane16_var", "v_permlanex16_var")
-"""What leaves some lanes of its result as they were: that is no read of them."""
+"""What may write all registers: also where the function is known, since functions save those of their callers."""
+_KEEP_SOME = (
+    "v_writelane_", "v_permlane16_b32", "v_permlanex16_b32", "v_permlane16_var", "v_permlanex16_var", "s_set_gpr_idx_",
+)  # fmt: skip
+"""What leaves some lanes or bits of its result as they were: that is no read of them."""
 _M0 = units(Special("m0"))
 
 
@@ -37,7 +40,7 @@ def check_registers(program: Program, kernel: Kernel) -> list[Finding]:
     uses = uses_of(kernel, program.target)
     everything = Units().union(*(_whole(u.reads) for u in uses))
     each = zip(kernel.instructions, records, uses, strict=True)
-    gains = [everything if _hides_writes(i, r) else _whole(u.writes) for i, r, u in each]
+    gains = [everything if _hides_writes(i, r) else _whole(u.writes | u.may_write) for i, r, u in each]
 
     def through(state: Units, block: Block) -> Units:
         return state.union(*gains[block.start : block.end])
@@ -78,14 +81,15 @@ def _hides_writes(instruction: Instruction, record: Record | None) -> bool:
 
 def _read(kernel: Kernel, index: int, record: Record | None, uses: Uses) -> Units:
     """Registers whose value matters to an instruction."""
-    instruction, read = kernel.instructions[index], uses.reads
+    # where M0 adds to a number, the register in the text need not be the one that is read
+    instruction, read = kernel.instructions[index], uses.reads - uses.may_read
     if kernel.metadata.wavefront_size == 32:
         read -= _UPPER_MASKS
     if isinstance(record, Memory) and record.asynchronous and not record.multicast:
         read -= _M0
     if _is_zero(instruction):
         return Units()
-    if instruction.mnemonic.startswith(_KEEP_LANES):
+    if instruction.mnemonic.startswith(_KEEP_SOME):
         read -= uses.writes - _all(instruction.operands[1:])
     return _whole(read)
 
@@ -108,13 +112,13 @@ def _missing(instruction: Instruction, record: Record | None, read: Units, writt
 def _needs_all(instruction: Instruction, record: Record | None, position: int) -> bool:
     """Whether every register of an operand matters: of a matrix, and of an address.
 
-    A store's data comes second, that of a buffer or scratch store elsewhere.
+    A store's data comes second, that of a scalar, buffer or scratch store elsewhere.
     """
     if not isinstance(record, Memory):
         return isinstance(record, Matrix)
     if record.space == "buffer":
         return position > 0
-    data = {"store": 1, "atomic": 1}.get(record.access)
+    data = int(record.space != "smem") if record.access in ("store", "atomic") else None
     return record.space in ("global", "flat", "smem") and position != data and not record.asynchronous
 
 

@@ -17,6 +17,7 @@ from antiphase.checks.order._caches import Cache, CacheModel, cache_model, cache
 from antiphase.checks.order._clock import Clock, clock
 from antiphase.checks.order._exchange import AT_MOST, Exchange, Exchanging
 from antiphase.checks.order._group import Group, clusters, groups, viewed, whole
+from antiphase.checks.order._host import of_host, without_host
 from antiphase.checks.order._marks import WORKGROUP, marks, together
 from antiphase.checks.order._misuse import Misuse
 from antiphase.checks.order._overlap import Pairs, distinct, grain, spread, unordered
@@ -61,9 +62,11 @@ __all__ = [
     "grain",
     "groups",
     "marks",
+    "of_host",
     "spread",
     "together",
     "unordered",
     "viewed",
     "whole",
+    "without_host",
 ]

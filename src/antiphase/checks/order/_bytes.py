@@ -13,7 +13,7 @@ from antiphase.checks.order._steps import Path
 from antiphase.checks.order._tensor import tiles
 from antiphase.isa import Memory, find, generation
 from antiphase.machine import WaveTrace
-from antiphase.machine.recording import BLOCK, MEMORY, MEMORY_WIDE
+from antiphase.machine.recording import BLOCK, MEMORY, MEMORY_WIDE, SIZE
 
 READ, WRITE, ATOMIC = 1, 2, 4
 """Kinds of access, as bits."""
@@ -86,9 +86,10 @@ class Accesses:
         number = events["number"].astype(np.int64)
         operation = path.starts[blocks[chosen]] + rank[number]
         nth = _number_in_run(operation)
+        sizes = _stated(trace.events, chosen, self.size[number, nth])
         in_lds, in_memory = list[Touched](), list[Touched]()
-        for space, size in _distinct(self.space[number, nth], self.size[number, nth]):
-            mine = (self.space[number, nth] == space) & (self.size[number, nth] == size)
+        for space, size in _distinct(self.space[number, nth], sizes):
+            mine = (self.space[number, nth] == space) & (sizes == size)
             part = _Part(trace, events[mine], operation[mine], self.kind[number, nth][mine], size)
             engine = self.engine[number, nth][mine]
             if space == _LDS:
@@ -107,7 +108,9 @@ class Accesses:
 
 def _parts(instruction: Instruction, record: Memory, generation_: str) -> list[tuple[int, int, int, int]]:
     """(space, kind, bytes a lane, engine) of the events that one execution records."""
-    if record.lanes is not None or record.access in ("cache", "clock") or record.space in ("smem", "scratch"):
+    if record.lanes is not None or record.access in ("cache", "clock") or record.space == "scratch":
+        return []
+    if record.space == "smem" and record.access == "load":
         return []
     kind = {"load": READ, "store": WRITE}.get(record.access, ATOMIC)
     size = record.bits // 8
@@ -124,7 +127,15 @@ def _parts(instruction: Instruction, record: Memory, generation_: str) -> list[t
     if record.to_lds or instruction.modifier("lds"):
         # a narrow load is widened to a dword on its way to LDS
         return [(_GLOBAL, READ, size, DMA), (_LDS, WRITE, max(4, size), DMA)]
-    return [(_FLAT if record.space == "flat" else _GLOBAL, kind, size, VECTOR)]
+    # of more than two places all but the first are as the second; a buffer's may be the dwords of lanes partly in range
+    places = 2 if record.space == "buffer" else min(2, record.count)
+    return [(_FLAT if record.space == "flat" else _GLOBAL, kind, size, VECTOR)] * places
+
+
+def _stated(events: NDArray, chosen: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The bytes a lane of the chosen events: what a SIZE event just behind says, else what is given."""
+    behind = events[np.minimum(chosen + 1, len(events) - 1)]
+    return np.where(behind["kind"] == SIZE, behind["base"].astype(np.int64), sizes)
 
 
 def _number_in_run(values: NDArray[np.int64]) -> NDArray[np.int64]:

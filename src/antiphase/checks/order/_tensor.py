@@ -16,8 +16,8 @@ _GROUPS = (4, 8, 4, 4)
 
 @dataclass(frozen=True, slots=True)
 class TensorTile:
-    """Runs of bytes in LDS and in memory; in memory only those that exist there. A multicast fills the LDS of no other
-    workgroup, each loads for itself (10.7)."""
+    """Runs of bytes in LDS and in memory; in memory only those that exist there, in LDS what a store takes from it or
+    all that a load fills. A multicast fills the LDS of no other workgroup, each loads for itself (10.7)."""
 
     lds: NDArray[np.int64]
     lds_sizes: NDArray[np.int64]
@@ -42,7 +42,8 @@ def barrier_of(words: Sequence[int]) -> int | None:
 
 
 def tiles(words: Sequence[int], load: bool) -> TensorTile:
-    """What a transfer with these descriptor words touches. load: to LDS, which pads; a store ignores padding."""
+    """What a transfer with these descriptor words touches. load: to LDS, with padding, and zeros for what does not
+    exist in memory; a store ignores padding and drops what does not exist (10.11.6)."""
     field = _Fields(words)
     if not field(0, 0, 2) or not field(1, 112, 16):
         nothing = np.empty(0, np.int64)
@@ -63,12 +64,12 @@ def tiles(words: Sequence[int], load: bool) -> TensorTile:
     turns = np.arange(field(2, 112, 16) + 1 if iterate else 1)[:, None]
     memory = field(0, 64, 57) + (turns * (field(2, 64, 48) if iterate else 0) << scale) + offset
     target = field(0, 32, 32) + (turns * (field(2, 32, 32) if iterate else 0) << scale)
-    lds, sizes = _padded(field, written, row_bytes, load)
     exists = np.broadcast_to(valid > 0, memory.shape)
-    return TensorTile(
-        (target + lds).ravel(), np.tile(sizes, len(turns)), memory[exists],
-        np.broadcast_to(valid, memory.shape)[exists],
-    )  # fmt: skip
+    present = np.broadcast_to(valid, memory.shape)[exists]
+    if not load:
+        return TensorTile((target + written)[exists], present, memory[exists], present)
+    lds, sizes = _padded(field, written, row_bytes)
+    return TensorTile((target + lds).ravel(), np.tile(sizes, len(turns)), memory[exists], present)
 
 
 def _shape(field: _Fields, gather: bool, flat: bool) -> tuple[list[int], list[int], list[int]]:
@@ -90,11 +91,9 @@ def _gathered(field: _Fields, row: NDArray[np.int64]) -> NDArray[np.int64]:
     return table[row & 15]
 
 
-def _padded(
-    field: _Fields, written: NDArray[np.int64], row_bytes: int, load: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Runs of a tile in LDS: rows one after the other, cut where a load puts padding."""
-    if not (load and field(1, 20, 1)):
+def _padded(field: _Fields, written: NDArray[np.int64], row_bytes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Runs that a load fills in LDS: rows one after the other, cut where it puts padding."""
+    if not field(1, 20, 1):
         return written, np.full(len(written), row_bytes, np.int64)
     shift = field(1, 22, 3) + 3
     total = len(written) * row_bytes

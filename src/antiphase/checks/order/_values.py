@@ -74,17 +74,17 @@ class Values:
         record, uses = self.records[i], self.uses[i]
         if uses.writes & _EXEC:
             masks.exec = None
-        used = not followed.isdisjoint(uses.reads)
+        used = not followed.isdisjoint(uses.reads | uses.may_read)
         moves_lanes = isinstance(record, Memory) and record.lanes is not None
         if isinstance(record, Memory) and not moves_lanes:
             if used and record.access not in _INERT:
                 yield _effect(record, masks.of(i))
         elif isinstance(record, Alu | Matrix) or moves_lanes:
             if used:
-                followed |= uses.writes
+                followed |= uses.writes | uses.may_write
                 if not followed.isdisjoint(_EXEC):
                     yield CONTROL
-            elif _replaces(record) and (_is_scalar(record) or masks.covers(loaded)):
+            elif _replaces(record) and not uses.may_write and (_is_scalar(record) or masks.covers(loaded)):
                 followed -= uses.writes
         elif used:
             yield CONTROL

@@ -26,6 +26,7 @@ from antiphase.checks.order import (
     caches,
     clusters,
     unordered,
+    without_host,
 )
 from antiphase.checks.race._grid import GridTally
 from antiphase.checks.race._handover import Handovers
@@ -45,6 +46,7 @@ def check_races(recording: Recording) -> Checked:
     tally, grid = Tally(kernel, steps, exchanging.numbered), GridTally(kernel, target)
     met: list[Group] = []
     for group in clusters(recording, steps, exchanging):
+        group = without_host(group, recording.host_memory)
         tally.add(group, "lds", group.lds, _between_waves(group, group.lds, in_lds(group, steps)))
         for touched, pairs in _within_waves(group):
             tally.add(group, "lds", touched, pairs, within_wave=True)

@@ -58,8 +58,8 @@ class GridTally:
         self.kernel = kernel
         self.compares = comparing(kernel)
         records = [find(i.mnemonic, target) for i in kernel.instructions]
-        # a tensor transfer moves elements of several sizes: dwords stand for them
-        self.size = np.array([(isinstance(r, Memory) and r.bits // 8) or 4 for r in records], np.int64)
+        # tensor transfers and formats have elements of several sizes: dwords stand for them
+        self.size = np.array([(isinstance(r, Memory) and not r.format and r.bits // 8) or 4 for r in records])
         self.runs: list[Touched] = []
         self.cluster = 1
 

@@ -24,7 +24,7 @@ def spinning(kernel: Kernel, target: str) -> frozenset[int]:
         (load,) = accesses
         record = records[load]
         uses = uses or uses_of(kernel, target)
-        changed = frozenset().union(*(uses[i].writes for i in inside)) - uses[load].results
+        changed = frozenset().union(*(uses[i].writes | uses[i].may_write for i in inside)) - uses[load].results
         address = uses[load].reads - uses[load].results - _EXEC
         if isinstance(record, Memory) and record.access == "load" and address.isdisjoint(changed):
             found.add(load)
@@ -37,7 +37,7 @@ def _round_trip(kernel: Kernel, start: int) -> list[int]:
     todo = deque([start])
     while todo:
         at = todo.popleft()
-        for following in kernel.blocks[at].successors:
+        for following in kernel.blocks[at].inside:
             if following == start:
                 way = [at]
                 while way[-1] != start:

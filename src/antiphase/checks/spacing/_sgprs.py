@@ -55,9 +55,8 @@ def read_sgprs(target: str, kernel: Kernel, kinds: list[Kind]) -> list[Finding]:
                 if stale:
                     findings[index] = _finding(target, index, kind, state, stale)
                     state = _State(state.read, _without(state.salu, stale), _without(state.valu, stale))
-                state = _written(state, kind, index)
-                if "calls" in kind.tags:
-                    state = replace(state, read=_ALL_PAIRS)
+                # where code elsewhere begins nothing is out, and all may have been read
+                state = _State(_ALL_PAIRS) if "leaves" in kind.tags else _written(state, kind, index)
         return state
 
     return on_all_paths(kernel, _State(), judge, _join)

@@ -82,7 +82,7 @@ def _conditional_barriers(kernel: Kernel, steps: Steps) -> tuple[int, ...]:
     if not looping:
         return ()
     first = min(loop.instructions[0] for loop in looping)
-    skipped = {s for b in kernel.blocks for s in b.successors if len(b.successors) == 2}
+    skipped = {s for b in kernel.blocks for s in b.inside if len(b.inside) == 2}
     return tuple(
         step.instruction
         for block in kernel.blocks

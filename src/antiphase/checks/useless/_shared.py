@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from antiphase.checks.order import READ, WRITE, Group, Touched, distinct
+from antiphase.checks.order import READ, WRITE, Group, Touched, distinct, of_host
 from antiphase.machine.memory import Memory
 
 ALONE, WAVES, WORKGROUPS = range(3)
@@ -48,11 +48,12 @@ class Sharing:
             sizes[group.number] = len(group.wave)
             base += len(group.wave)
         runs, wave, instruction = Touched.joined(parts), np.concatenate(waves), np.concatenate(instructions)
+        hosts = of_host(runs.start, [(a.address, a.address + a.size) for a in memory.allocations if a.host])
         runs = replace(runs, start=_on_own_lines(runs.start, memory))
         levels = np.full(base, ALONE)
         swap = np.isin(instruction, list(passive))
         for level, agent in ((WAVES, wave), (WORKGROUPS, wave >> _WAVE_BITS)):
-            levels[runs.access[_shared(runs, agent, swap) | (not whole)]] = level
+            levels[runs.access[_shared(runs, agent, swap) | (not whole) | hosts]] = level
         loads, stores = (bool((levels[runs.access[runs.kind == kind]] > ALONE).any()) for kind in (READ, WRITE))
         abroad = instruction[levels[runs.access] == WORKGROUPS]
         ends = np.cumsum(list(sizes.values()))

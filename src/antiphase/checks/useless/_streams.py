@@ -44,7 +44,9 @@ class Streams:
         self.kernel, self.steps = kernel, steps
         self.uses = uses_of(kernel, steps.target)
         results = frozenset().union(*(use.results for use in self.uses))
-        self.touched = [(use.reads | use.writes) & results for use in self.uses]
+        # what M0 may mean counts as used: a wait in front of it is for all of the array
+        touches = (use.reads | use.writes | use.may_read | use.may_write for use in self.uses)
+        self.touched = [touched & results for touched in touches]
         records = [find(instruction.mnemonic, steps.target) for instruction in kernel.instructions]
         self.atomic = {i for i, record in enumerate(records) if _access(record) in ("atomic", "append")}
         self.cache = {i for i, record in enumerate(records) if _access(record) == "cache"}

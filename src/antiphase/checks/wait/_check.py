@@ -6,7 +6,9 @@ that complete in any order (scalar loads, FLAT on CDNA) need n = 0. A full count
 an operation is outstanding if it is on either, with the smaller number.
 
 It follows registers only: what LDS and memory need is seen in a recording (`race`). What has to wait for sources, and
-for vector instructions, is in `_sources`; what gives registers back in `_freed`.
+for vector instructions, is in `_sources`; what gives registers back in `_freed`. Where M0 adds to a register number at
+run time, the register in the text is followed, which is where an array begins; in a recording the one that is meant has
+no value yet.
 Order rules and finite counters: facts of AMD CDNA3 ISA 4.4 and LLVM SIInsertWaitcnts.
 """
 
@@ -80,7 +82,7 @@ class _Analysis:
             self._forget(pending, self.uses[index])
             for counter in issued:
                 self._issue(pending, index, counter)
-            if isinstance(record, Control) and record.action in ("swappc", "call"):
+            if isinstance(record, Control) and record.action in ("swappc", "call") and not block.calls:
                 pending.clear()  # a function that LLVM compiles waits for everything where it begins
         return pending
 

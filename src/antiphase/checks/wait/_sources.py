@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from antiphase.asm import Block, Imm, Instruction, Kernel
+from antiphase.asm import Block, Imm, Instruction, Kernel, goes_elsewhere
 from antiphase.checks._finding import Finding, Fix, Site
 from antiphase.checks._flow import forward
 from antiphase.checks._registers import SGPR, Uses, name, uses_of
@@ -138,7 +138,7 @@ class _Sources:
     def along(self, state: _State, block: Block, successor: int) -> _State:
         """A jump waits for translation; a branch that is not taken does not (llvm/llvm-project#213394)."""
         last = self.kernel.instructions[block.end - 1].mnemonic
-        if successor == block.index + 1 and not last.startswith(("s_branch", "s_setpc", "s_swappc", "s_call")):
+        if successor == block.index + 1 and not goes_elsewhere(last):
             return state
         return _State({counter: out for counter, out in state.held.items() if counter != "xcnt"}, state.expert)
 
