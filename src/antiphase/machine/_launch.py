@@ -21,7 +21,6 @@ from antiphase.errors import Incomplete, UserError
 from antiphase.isa import generation
 from antiphase.machine import _faults, _native, _runtime
 from antiphase.machine._entry import Sides, dispatch_packet, layout_of, private_bytes
-from antiphase.machine._image import image_of
 from antiphase.machine._layout import Layout
 from antiphase.machine._room import Room, default_limit
 from antiphase.machine._translate import Translation, translate
@@ -240,7 +239,7 @@ class Job:
         table = Memory(list(self.memory.allocations))
         table.add_array(self.kernarg, "kernel arguments", writable=False)
         table.add_array(self.packet, "dispatch packet", writable=False)
-        image = image_of(self.program, self.kernel)
+        image = self.code.translation.image
         self.image = aligned(max(64, image.size))
         self.image[: image.size] = image.content(self.image.ctypes.data, self.kernel)
         if image.size:

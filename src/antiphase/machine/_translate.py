@@ -6,6 +6,7 @@ instruction budget or needs room for events, and continues from RESUME when call
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -24,7 +25,7 @@ from antiphase.machine._flow import State, block_name, event, in_flight, leave_i
 from antiphase.machine._forms import forms_of
 from antiphase.machine._gpr_index import is_indexing
 from antiphase.machine._hardware import HARDWARE
-from antiphase.machine._image import image_of
+from antiphase.machine._image import Image, image_of
 from antiphase.machine._in_flight import lds_queue
 from antiphase.machine._ir import Function, module
 from antiphase.machine._known_modes import with_known_modes
@@ -48,7 +49,8 @@ class Translation:
 
     unsupported: instructions that would need something the machine does not have, by index, with the reason.
     barriers: the instruction of each barrier a wave can resume at; RESUME counts them after the blocks.
-    sites: places that record addresses. traps: why instructions stop that do so only with some values, by index.
+    sites: places that record addresses. events: the most that one block writes. image: the program's data.
+    traps: why instructions stop that do so only with some values, by index.
     """
 
     text: str
@@ -56,6 +58,8 @@ class Translation:
     unsupported: dict[int, str]
     barriers: tuple[int, ...]
     sites: int
+    events: int
+    image: Image
     traps: dict[int, str]
 
 
@@ -128,7 +132,14 @@ def translate(program: Program, kernel: Kernel, layout: Layout) -> Translation:
     f.emit(f"switch i32 {f.load('i32', f.at('%w', at.RESUME))}, label %{block_name(0)} [{' '.join(cases)}]")
     barriers = tuple(index for _, index in state.resume_points)
     text = module([f, *forms.functions.values()])
-    return Translation(text, f.name, state.unsupported, barriers, context.sites, context.traps)
+    return Translation(
+        text, f.name, state.unsupported, barriers, context.sites, _most_events(state), context.image, context.traps
+    )  # fmt: skip
+
+
+def _most_events(state: State) -> int:
+    each = [0, *itertools.accumulate(map(events.most, state.records))]
+    return 2 + max(each[block.end] - each[block.start] for block in state.kernel.blocks)
 
 
 def _with_modes(kernel: Kernel, modes: Mapping[int, int]) -> Iterator[tuple[Instruction, FloatMode]]:

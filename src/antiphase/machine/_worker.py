@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from antiphase.asm import Block, Kernel, Program
 from antiphase.errors import Deadlock, Incomplete, Trapped, Unsupported
-from antiphase.isa import find
 from antiphase.machine import _layout as at
 from antiphase.machine import _pool
 from antiphase.machine import _schedule as worker_at
 from antiphase.machine._collect import Collector
 from antiphase.machine._entry import Entry, entry_state, private_bytes
-from antiphase.machine._events import most
 from antiphase.machine._translate import Translation
 from antiphase.machine.recording import BLOCK
 
@@ -59,7 +57,9 @@ class Worker:
         job = self.job
         if not job.layout.recording:
             return None
-        return Collector(self.states, job.layout.lanes, _most_events(job), job.code.translation.sites, job.room)
+        return Collector(
+            self.states, job.layout.lanes, job.code.translation.events, job.code.translation.sites, job.room
+        )
 
     def _template(self, entry: Entry, private: int) -> NDArray[np.uint8]:
         each = len(entry.template)
@@ -226,13 +226,6 @@ class Worker:
 
 def _size(bytes_: int) -> str:
     return f"{bytes_ / (1 << 30):.3g} GiB" if bytes_ >= 1 << 30 else f"{bytes_ / (1 << 20):,.3g} MiB"
-
-
-def _most_events(job: Job) -> int:
-    """Events that the largest block can write."""
-    records = (find(instruction.mnemonic, job.program.target) for instruction in job.kernel.instructions)
-    each = np.cumsum([0, *(1 if record is None else most(record) for record in records)])
-    return 2 + int(max(each[b.end] - each[b.start] for b in job.kernel.blocks))
 
 
 def _explain(program: Program, kernel: Kernel, index: int, reason: str) -> str:
