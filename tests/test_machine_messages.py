@@ -114,7 +114,7 @@ def test_check_of_a_file_says_it_and_has_status_1(tmp_path: Path, capsys: pytest
     path = tmp_path / "k.s"
     path.write_text(text("s_trap 2"))
     assert main(["check", str(path), "--args", "", "--threads", "64"]) == 1
-    assert "the kernel ends its own launch, workgroup (0, 0, 0)  [mem/trap]" in capsys.readouterr().out
+    assert "the kernel ends its own launch, in workgroup 0,0,0  [mem/trap]" in capsys.readouterr().out
 
 
 SCRIPT = """
