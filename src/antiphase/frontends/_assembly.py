@@ -14,11 +14,11 @@ from antiphase import arch, asm
 from antiphase.errors import UserError
 from antiphase.frontends import _launch
 from antiphase.frontends._buffers import Buffer, address_of, buffer_of, is_array
-from antiphase.frontends._code_object import load
 from antiphase.frontends._compile import Compiled
 from antiphase.frontends._launch import Grid, Launch, RunOptions
 from antiphase.frontends._tensor import Tensor
 from antiphase.frontends._types import pack_integer, pack_scalar
+from antiphase.frontends.code_object import load
 
 if TYPE_CHECKING:
     from antiphase.asm import Kernel, KernelArg

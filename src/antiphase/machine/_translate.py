@@ -228,8 +228,9 @@ def _instruction(state: State, record: Record) -> bool:
         trap(state, c.index, str(error))
         return True
     except (AssertionError, IndexError, KeyError, TypeError, ValueError) as error:
+        why = str(error) if isinstance(error, ValueError) else "they are not those that it takes"
         raise UserError(
-            f"the operands of '{c.instruction.text()}' do not fit: {error}",
+            f"the operands of '{c.instruction.text()}' do not fit: {why}",
             file=state.program.name, line=c.instruction.line, remedy="check the line with an assembler",
         ) from error  # fmt: skip
     return False

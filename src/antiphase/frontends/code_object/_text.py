@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from antiphase.errors import UserError
-from antiphase.frontends._code_addresses import Computed, Part, computed_addresses, with_symbol
-from antiphase.frontends._code_data import DataSection
-from antiphase.frontends._disassembly import Listing, Row
+from antiphase.frontends.code_object._addresses import Computed, Part, computed_addresses, with_symbol
+from antiphase.frontends.code_object._data import DataSection
+from antiphase.frontends.code_object._disassembly import Listing, Row
 
 _LAST = ("s_endpgm", "s_setpc_", "s_set_pc_", "s_branch")
 

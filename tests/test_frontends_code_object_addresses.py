@@ -12,8 +12,8 @@ from triton.backends.amd.compiler import assemble_amdgcn
 import antiphase
 from antiphase import asm
 from antiphase._llvm_tools import find_objdump
-from antiphase.frontends._code_addresses import computed_addresses, with_symbol
-from antiphase.frontends._disassembly import Row
+from antiphase.frontends.code_object._addresses import computed_addresses, with_symbol
+from antiphase.frontends.code_object._disassembly import Row
 
 pytestmark = pytest.mark.skipif(
     not find_objdump().usable, reason="code objects are read by llvm-objdump 22 or newer, which is not on PATH"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from antiphase.asm import Imm, parse_operand
-from antiphase.frontends._disassembly import Row
+from antiphase.frontends.code_object._disassembly import Row
 
 _GETPC = re.compile(r"s_get_?pc_[bi]64 s\[(\d+):")
 _LOW = re.compile(r"s_add_(?:co_)?u32 s(\d+), s(\d+), (\S+)")

@@ -18,10 +18,10 @@ from elftools.elf.sections import NoteSection, SymbolTableSection
 
 from antiphase import asm
 from antiphase.errors import UserError
-from antiphase.frontends._code_data import data_sections
-from antiphase.frontends._code_lines import source_lines
-from antiphase.frontends._code_text import Code, CodeText
-from antiphase.frontends._disassembly import listing, objdump
+from antiphase.frontends.code_object._data import data_sections
+from antiphase.frontends.code_object._disassembly import listing, objdump
+from antiphase.frontends.code_object._lines import source_lines
+from antiphase.frontends.code_object._text import Code, CodeText
 
 # AMDGPUUsage, "Code Object V3 and Above Note Records"
 _NOTE_OWNER, _NOTE_TYPE = "AMDGPU", 32
