@@ -163,3 +163,17 @@ def test_a_called_function_is_followed(waits: bool) -> None:
     there = f"s_branch .Lend\n.Lthere:\n{wait}s_setpc_b64 s[30:31]\n.Lend:"
     calls = f"s_call_b64 s[30:31], .Lthere\nv_mov_b32 v9, v2\n{there}"
     assert bool(found(LOAD.format(2) + calls)) is not waits
+
+
+@pytest.mark.parametrize("target", ["gfx1100", "gfx1151"])
+def test_a_flat_load_and_a_younger_global_load_write_one_register_in_order(target: str) -> None:
+    body = "flat_load_b32 v2, v[0:1]\ns_waitcnt lgkmcnt(0)\nglobal_load_b32 v2, v[0:1], off"
+    assert not found(body, target)
+    # without the wait what may come from LDS is still on its way
+    assert found(body.replace("s_waitcnt lgkmcnt(0)\n", ""), target)
+
+
+def test_behind_the_wait_at_a_barrier_its_signal_has_told_who_was_first() -> None:
+    signal, wait, use = "s_barrier_signal_isfirst -1", "s_barrier_wait -1", "s_cselect_b32 s2, 1, 0"
+    assert found(f"{signal}\n{use}", "gfx1201")
+    assert not found(f"{signal}\n{wait}\n{use}", "gfx1201")

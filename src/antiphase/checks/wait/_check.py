@@ -74,6 +74,8 @@ class _Analysis:
             if isinstance(record, Control) and record.action == "wait":
                 self._wait(pending, index)
                 continue
+            if isinstance(record, Control) and record.action == "barrier_wait":
+                self._meet(pending, index)
             issued = self.counters[index]
             for counter in issued:
                 self._make_room(pending, counter)
@@ -104,6 +106,18 @@ class _Analysis:
                 if n == 0 or (self.ordered[key[0]] and pending[key] >= n):
                     del pending[key]
 
+    def _meet(self, pending: dict[tuple[int, str], int], index: int) -> None:
+        """Behind the wait at a barrier its signal has told whether it was the first (LLVM, tryClearSCCWriteEvent)."""
+        barrier = self.kernel.instructions[index].operands
+        for key in [
+            k for k in pending if self._asks_first(k[0]) and self.kernel.instructions[k[0]].operands == barrier
+        ]:
+            del pending[key]
+
+    def _asks_first(self, index: int) -> bool:
+        record = self.records[index]
+        return isinstance(record, Control) and record.action == "barrier_signal_isfirst"
+
     def _forget(self, pending: dict[tuple[int, str], int], uses: Uses) -> None:
         """An operation whose use was judged is not reported again for the same registers: they are another's now."""
         for key in [k for k in pending if self.uses[k[0]].results and self.uses[k[0]].results <= uses.writes]:
@@ -116,7 +130,7 @@ class _Analysis:
         for (load, counter), younger in pending.items():
             results = self.uses[load].results
             read, written = results & uses.reads, results & uses.writes
-            if read or (written and not self._in_order_write(load, index)):
+            if read or (written and not self._in_order_write(load, counter, index)):
                 self._found(load, counter, younger, index, read or written, "read" if read else "overwritten")
 
     def _judge_release(self, pending: Pending, index: int, freed: Release) -> None:
@@ -124,13 +138,17 @@ class _Analysis:
             if units := freed.disturbs(self.uses[before], self.records[before], self.private):
                 self._found(before, counter, younger, index, units, "freed")
 
-    def _in_order_write(self, load: int, index: int) -> bool:
-        """Vector memory of one kind writes its registers in issue order up to GFX11, so that overwriting is ordered."""
+    def _in_order_write(self, load: int, counter: str, index: int) -> bool:
+        """Vector memory of one kind writes its registers in issue order up to GFX11, so that overwriting is ordered.
+
+        So does the part of a FLAT operation that goes to memory: what may come from LDS is another counter's.
+        """
         first, second = self.records[load], self.records[index]
         if not (isinstance(first, Memory) and isinstance(second, Memory)) or self.generation in ("gfx12", "gfx1250"):
             return False
         spaces = ("global", "buffer", "scratch")
-        both_vector = first.space in spaces and second.space in spaces
+        of_memory = first.space in spaces or (first.space == "flat" and counter == "vmcnt")
+        both_vector = of_memory and second.space in spaces
         return (both_vector or first.space == second.space == "ds") and bool(self.uses[index].results)
 
     def _found(self, load: int, counter: str, younger: int, use: int, units: frozenset[int], how: str) -> None:
