@@ -111,7 +111,7 @@ CDNA_ROWS = [
         severity="warning",
     ),
     Row("valu_sgpr_to_valu_constant", "v_readfirstlane_b32 s4, v0", "v_mov_b32 v1, s4", 2),
-    Row("valu_sgpr_to_valu_constant", "v_cmp_eq_u32 vcc, v0, v1", "v_mov_b32 v1, s106", 2),
+    Row("valu_sgpr_to_valu_constant", "v_cmp_eq_u32 vcc, v0, v1", "v_mov_b32 v1, vcc_lo", 2),
     Row(
         "valu_sgpr_to_valu_mask", "v_cmp_eq_u32 vcc, v0, v1", "v_cndmask_b32 v2, v3, v4, vcc",
         2, severity="warning",

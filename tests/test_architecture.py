@@ -12,7 +12,11 @@ SOURCE = Path(antiphase.__file__).parent
 DOCUMENT = Path(__file__).parent.parent / "docs" / "architecture.md"
 BESIDE = {"errors", "_paths", "_llvm_tools", "__version__"}
 """What every layer may use."""
-BY_NAME = {("layouts", "report"): "_repr_html_ asks the drawing for its own picture"}
+BY_NAME = {
+    ("layouts", "report"): "_repr_html_ asks the drawing for its own picture",
+    ("machine", "report"): "so does that of an Execution",
+    ("checks", "report"): "a CheckResult asks for its words, too",
+}
 
 
 def layers() -> list[str]:

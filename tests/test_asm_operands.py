@@ -131,6 +131,7 @@ def test_operand_spellings(text: str, operand: Operand) -> None:
             "global_load_dword v1, v[2:3], off offset:0x10 sc0",
             "global_load_dword v1, v[2:3], off offset:16 sc0",
         ),
+        ("ds_load_b64 v[2:3], v1 offset: 8", "ds_load_b64 v[2:3], v1 offset:8"),
         ("v_mov_b32_dpp v1, v2 row_mirror row_mask:15", "v_mov_b32_dpp v1, v2 row_mirror row_mask:0xf"),
         (
             "ds_swizzle_b32 v1, v2 offset:swizzle(SWAP, 16)",

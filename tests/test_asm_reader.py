@@ -241,7 +241,11 @@ def test_kernel_by_name() -> None:
             "'s_branch 3' does not branch to a label; write the target as a label "
             "(llvm-objdump --symbolize-operands prints them)",
         ),
-        ("\t.foo m", "unknown directive '.foo' in '.foo m'"),
+        ("\t.org 4", f"unknown directive '.org' in '.org 4'; remove it, or {EXPAND}"),
+        (
+            "\t.amdhsa_kernal m",
+            "unknown directive '.amdhsa_kernal' in '.amdhsa_kernal m'; did you mean '.amdhsa_kernel'",
+        ),
         ("\t.macro m", f"'.macro' is for an assembler to carry out; {EXPAND}"),
         ("\tv_mov_b32 v[1+2], v0", f"cannot read the operand 'v[1+2]' in 'v_mov_b32 v[1+2], v0'; {EXPAND}"),
         ("\t.set n, 3\n\ts_nop n", f"'n' is a number for an assembler to fill in; {EXPAND}"),
@@ -369,13 +373,20 @@ def test_load(tmp_path: Path) -> None:
     assert program.kernel().instructions[0].operands[1] == Imm(4, "4")
 
 
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "k.s"
+    path.write_text(source(), encoding="utf-8-sig")
+    assert load(path).lines == parse(source()).lines
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (None, "cannot open: No such file or directory; check the path"),
         (b"\x7fELF\x02\x01", "this is a code object; disassemble it or pass the .s text"),
         (b"s_nop\0", "this is not a text file; pass the .s text of a kernel"),
-        (b"\xff\xfe\x80", "this is not a text file; pass the .s text of a kernel"),
+        (b"\xfe\x80", "this is not a text file; pass the .s text of a kernel"),
+        ("s_nop".encode("utf-16"), "this is UTF-16 text; save it as UTF-8"),
     ],
 )
 def test_load_refuses(tmp_path: Path, content: bytes | None, message: str) -> None:

@@ -31,7 +31,7 @@ def found(
     [
         ("v_mov_b32 v1, v2", ("v2",)),
         ("s_mov_b32 s9, s8", ("s8",)),
-        ("v_add_f32 v1, v0, a3", ("a3",)),
+        ("v_accvgpr_read_b32 v1, a3", ("a3",)),
         ("s_cselect_b32 s9, s0, s1", ("scc",)),
         ("s_cbranch_vccz .Lend\n.Lend:", ("vcc",)),
         ("v_fmac_f32 v1, v0, v0", ("v1",)),
@@ -71,7 +71,7 @@ def test_what_nothing_has_written(body: str, registers: tuple[str, ...]) -> None
         "global_load_short_d16 v2, v0, s[0:1]\ns_waitcnt vmcnt(0)\nv_mov_b32 v3, v2",
         "v_mov_b32 v4, 0\nv_pk_mul_f32 v[6:7], v[4:5], v[4:5]",
         # a result that shares a register with a source that may be left open
-        "v_mov_b32 v4, 0\nv_mad_u64_u32 v[5:6], s[8:9], v4, v4, v[4:5]",
+        "v_mov_b32 v4, 0\nv_mad_u64_u32 v[6:7], s[8:9], v4, v4, v[4:5]",
         # one read is enough
         "s_mov_b32 s9, 0\ns_mov_b32 s8, s9\ns_mov_b32 s7, s9",
         # what the callee writes

@@ -54,6 +54,12 @@ def test_from_python() -> None:
         launch_asm("k.s", grid=1, args=[], record=True, recording_limit=1 << 20)
 
 
+def test_instructions_can_be_limited() -> None:
+    (reason,) = check("k.s", args=[], max_instructions=1000).incomplete
+    assert reason.startswith("k.s: stopped at the limit of 1000 instructions, most of them in the loop of 's_cbranch")
+    assert "max_instructions= in Python" in reason
+
+
 def test_many_workgroups_may_be_too_many() -> None:
     kernel = program(NO_LOOP, lds=4096)
     launch = {"args": [], "threads": 64, "record": True, "recording_limit": 1 << 18}

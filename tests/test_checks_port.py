@@ -174,9 +174,9 @@ def test_forms_that_a_target_does_not_take(line: str, target: str, to: str, rule
 
 
 def test_wave_size_lds_and_registers() -> None:
-    body = "v_mov_b32 v1, a7\nv_mov_b32 v300, v1\nv_cmp_eq_u32 vcc, v1, v2\nv_mbcnt_hi_u32_b32 v3, -1, v1"
+    body = "v_accvgpr_read_b32 v1, a7\nv_mov_b32 v200, v1\nv_cmp_eq_u32 vcc, v1, v2\nv_mbcnt_hi_u32_b32 v3, -1, v1"
     whole = found(body, "gfx1250", lds=400_000)
-    assert {"wave_size", "lds_size", "registers", "vgpr_banks"} <= set(whole)
+    assert {"wave_size", "lds_size", "registers"} <= set(whole)
     assert whole["registers"].facts["bank"] == "a" and whole["registers"].facts["used"] == 8
     # what the text assumes of 64 lanes: a mask, and a count in the upper half
     assert (whole["wave_size"].facts["masks"], whole["wave_size"].facts["upper"]) == (1, 1)

@@ -280,7 +280,7 @@ def test_instructions_of_one_workgroup_do_not_race_with_each_other() -> None:
 @pytest.mark.parametrize("left", [0, 1])
 def test_flat_accesses_to_lds_complete_in_no_order(left: int) -> None:
     """The LDS lanes of a FLAT store count on lgkmcnt as well, where only 0 proves them complete."""
-    store = "v_mov_b32 v5, v2\nv_mov_b32 v6, 0x10000\nflat_store_dword v[5:6], v0\nds_read_b32 v9, v2\n"
+    store = "v_mov_b32 v6, v2\nv_mov_b32 v7, 0x10000\nflat_store_dword v[6:7], v0\nds_read_b32 v9, v2\n"
     found = races(store + f"s_waitcnt vmcnt(0) lgkmcnt({left})\n" + BARRIER + READ_OTHER).findings
     between_waves = [f for f in found if f.rule == "missing_completion"]
     assert len(between_waves) == left

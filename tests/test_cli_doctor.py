@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -98,6 +99,32 @@ def test_a_cache_that_cannot_be_written_is_said_and_not_fatal(tmp_path: Path, mo
     monkeypatch.setenv("ANTIPHASE_CACHE", str(blocker / "cache"))
     assert _piece("cache directory").state == "unsuitable"
     assert doctor.diagnose().ok
+
+
+def test_every_dependency_is_looked_for() -> None:
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+    wanted = dict(requirement.split(">=") for requirement in project["dependencies"])
+    assert {name: ".".join(map(str, lowest)) for name, lowest in doctor._REQUIRED_PACKAGES.items()} == wanted
+    assert project["optional-dependencies"]["triton"] == ["triton==" + ".".join(map(str, doctor._TRITON))]
+
+
+def test_tritons_cache_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    assert _piece("Triton cache") == doctor.Piece("Triton cache", False, "ok", str(tmp_path))
+    blocker = tmp_path / "file"
+    blocker.touch()
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(blocker))
+    assert main(["doctor"]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "named by TRITON_CACHE_DIR" in shown
+    assert "export TRITON_CACHE_DIR=a directory you can write to" in shown
+    monkeypatch.delenv("TRITON_CACHE_DIR")
+    monkeypatch.delenv("TRITON_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(blocker))
+    assert _piece("Triton cache").state == "unsuitable"
+    assert doctor.diagnose().ok, "a temporary directory serves"
 
 
 def _diagnosis(*pieces: doctor.Piece) -> doctor.Diagnosis:

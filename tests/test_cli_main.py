@@ -101,7 +101,7 @@ def test_run_hands_the_script_its_own_arguments(tmp_path: Path, monkeypatch: pyt
     script.touch()
     calls: list[object] = []
 
-    def run_script(*call: object, on_faults: object) -> int:
+    def run_script(*call: object, **options: object) -> int:
         calls.append(call)
         return 1
 

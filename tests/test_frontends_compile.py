@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import triton
 import triton.language as tl
@@ -78,6 +79,51 @@ def test_signature_that_does_not_fit(signature, constexprs, message):
         compile_kernel(scale, signature, constexprs)
 
 
-def test_unknown_target():
-    with pytest.raises(UserError, match="gfx943"):
-        compile_kernel(scale, SCALE, {"BLOCK": 64}, "gfx943")
+@pytest.mark.parametrize("target", ["gfx943", None, 942, b"gfx942"])
+def test_unknown_target(target):
+    with pytest.raises(UserError, match="target"):
+        compile_kernel(scale, SCALE, {"BLOCK": 64}, target)
+
+
+@pytest.mark.parametrize("name", ["*foo", "foo", "", "*", "*float32", np.float32, None, tl.float32])
+def test_a_type_that_triton_does_not_know(name):
+    with pytest.raises(UserError, match=r"kernel scale: argument 'x' has type .*; use one of i1, i8, .*'\*fp16'$"):
+        compile_kernel(scale, {**SCALE, "x": name}, {"BLOCK": 64})
+
+
+def test_what_is_no_signature():
+    with pytest.raises(UserError, match="scale: signature is of type list; give a dict"):
+        compile_kernel(scale, list(SCALE), {"BLOCK": 64})  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="scale: constexprs is of type list; give a dict"):
+        compile_kernel(scale, SCALE, [64])  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="argument 'BLOCK' is a constexpr without a value; put its value in constexprs"):
+        compile_kernel(scale, {**SCALE, "BLOCK": "constexpr"})
+    with pytest.raises(UserError, match=r"divisible_by_16 is a string; give a list of names: \['factor'\]"):
+        compile_kernel(scale, SCALE, {"BLOCK": 64}, divisible_by_16="factor")
+
+
+def test_what_is_no_function():
+    with pytest.raises(UserError, match="function is no kernel that can be compiled; pass a triton"):
+        compile_kernel(lambda x: x, {})
+    tuned = triton.autotune([triton.Config({"BLOCK": 64})], key=["factor"])(scale)
+    with pytest.raises(UserError, match=r"scale is wrapped in Autotuner, .* compile scale\.fn$"):
+        compile_kernel(tuned, SCALE, {"BLOCK": 64})
+    twice = triton.heuristics({"BLOCK": lambda args: 64})(tuned)
+    with pytest.raises(UserError, match=r"compile scale\.fn\.fn$"):
+        compile_kernel(twice, SCALE, {"BLOCK": 64})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_wraps": 4}, r"Triton has no option 'num_wraps'; did you mean num_warps\?"),
+        ({"grid": 4}, "no option 'grid'; options are num_warps"),
+        ({"num_warps": 3}, "does not take the options num_warps=3: num_warps must be a power of 2"),
+        ({"num_warps": "4"}, "option num_warps is '4'; give a whole number"),
+        ({"num_stages": 2.0}, r"option num_stages is 2\.0; give a whole number"),
+        ({"num_ctas": 2}, "does not take the options num_ctas=2"),
+    ],
+)
+def test_options_that_triton_does_not_take(options, message):
+    with pytest.raises(UserError, match=message):
+        compile_kernel(scale, SCALE, {"BLOCK": 64}, **options)

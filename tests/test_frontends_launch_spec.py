@@ -54,9 +54,28 @@ def test_an_array_from_a_file(tmp_path: Path) -> None:
         ('{"gird": [1]}', "not an object of known keys"),
         ('{"args": [[1]]}', "argument '' is [1]"),
         ("{", "not JSON"),
+        ('{"args": ' + "[" * 100_000, "not JSON"),
+        ("a=ones:f32:4:4", "argument 'a' is 'ones:f32:4:4'"),
+        ("a=random:f16:100000000x1000000000000", "argument 'a' is 'random:f16:100000000x1000000000000': "),
+        ("a=zeros:f16:99999999999999999999x9", "argument 'a' is"),
+        ("a=" + "9" * 5000, "argument 'a' is"),
+        ('{"grid": 4.5}', "grid 4.5 is not made of integers"),
+        ('{"grid": [0]}', "grid (0,) has no workgroups"),
+        ('{"threads": "64"}', "threads '64' is not made of integers"),
+        ('{"lds_bytes": "x"}', "lds_bytes is 'x'"),
     ],
 )
 def test_what_cannot_be_read(text: str, what: str) -> None:
     with pytest.raises(UserError) as caught:
         read_launch_spec(text)
     assert what in caught.value.what
+
+
+def test_files_that_hold_no_array(tmp_path: Path) -> None:
+    (tmp_path / "empty.npy").touch()
+    with (tmp_path / "several.npy").open("wb") as file:
+        np.savez(file, a=np.ones(3), b=np.ones(3))
+    with pytest.raises(UserError, match=r"empty\.npy: argument 'a': "):
+        read_launch_spec(f"a={tmp_path}/empty.npy")
+    with pytest.raises(UserError, match=r"several\.npy: argument 'a' has several arrays; write one with np\.save"):
+        read_launch_spec(f"a={tmp_path}/several.npy")

@@ -3,6 +3,7 @@
 import ctypes
 import struct
 import sys
+import traceback
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -183,6 +184,20 @@ def test_exceptions_and_exit_status_pass_through(script):
     assert caught.value.code == 5
 
 
+def test_an_exception_is_handed_over_with_the_scripts_frames(script):
+    found = []
+    assert run_script(script("def fail():\n    1 / 0\nfail()\n"), on_error=found.append) == 1
+    (error,) = found
+    assert isinstance(error, ZeroDivisionError)
+    assert [frame.name for frame in traceback.extract_tb(error.__traceback__)] == ["<module>", "fail"]
+
+
+def test_antiphases_own_errors_pass_through_all_the_same(script):
+    with pytest.raises(UserError, match="from the script"):
+        body = "from antiphase.errors import UserError\nraise UserError('from the script')\n"
+        run_script(script(body), on_error=lambda error: pytest.fail())
+
+
 def test_the_driver_is_put_back_whatever_happens(script):
     before = driver._active
     with pytest.raises(ZeroDivisionError):
@@ -193,6 +208,33 @@ def test_the_driver_is_put_back_whatever_happens(script):
 def test_an_empty_grid_launches_nothing(script, launches):
     assert run_script(script("add[(0,)](x, y, out, 100, 0.0, BLOCK=32)\n")) == 0
     assert not launches
+
+
+def test_grids_that_hip_takes(script, launches):
+    assert run_script(script("add[(np.int64(2), True)](x, y, out, 100, 0.0, BLOCK=32)\n")) == 0
+    assert run_script(script("add[(-1, 0)](x, y, out, 100, 0.0, BLOCK=32)\n")) == 0
+    assert [launch.grid for launch in launches] == [(2, 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ("(1.5,)", r"grid \(1\.5, 1, 1\) of kernel add is not made of integers; give whole numbers"),
+        ("(4, 2.0)", "not made of integers"),
+        ("(None,)", "not made of integers"),
+        ("(-1,)", r"grid \(-1, 1, 1\) of kernel add is negative; give numbers of programs"),
+        ("(2**31,)", "work-items in x, and a dispatch holds"),
+    ],
+)
+def test_grids_that_hip_refuses(script, launches, grid, message):
+    with pytest.raises(UserError, match=message):
+        run_script(script(f"add[{grid}](x, y, out, 100, 0.0, BLOCK=32)\n"))
+    assert not launches
+
+
+def test_a_scalar_beyond_its_type_is_infinite_as_hip_makes_it(script, launches):
+    assert run_script(script("add[(1,)](x, y, out, 100, 1e39, BLOCK=128)\nprint(out.numpy())\n")) == 0
+    assert struct.unpack_from("<f", launches[0].kernarg, 28) == (float("inf"),)
 
 
 def test_missing_script(tmp_path):

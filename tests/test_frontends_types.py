@@ -34,11 +34,24 @@ def test_dtype_that_triton_lacks():
         (1.5, "fp16", struct.pack("<e", 1.5)),
         (1.5, "bf16", np.array(1.5, ml_dtypes.bfloat16).tobytes()),
         (0.1, "fp64", struct.pack("<d", 0.1)),
-        (-1e300, "fp32", struct.pack("<f", float("-inf"))),
+        (float("-inf"), "fp32", struct.pack("<f", float("-inf"))),
+        (1.5, "fp8e5", np.array(1.5, ml_dtypes.float8_e5m2).tobytes()),
+        (True, "u1", b"\x01"),
     ],
 )
 def test_pack_scalar(value, name, expected):
     assert pack_scalar(value, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [(-1e300, "fp32"), (65520, "fp16"), (1e39, "bf16"), (1e6, "fp8e5"), (500.0, "fp8e4nv"), (10**400, "fp64")],
+)
+def test_a_finite_value_does_not_become_infinite_unless_as_in_c(value, name):
+    with pytest.raises(UserError, match=f"does not fit in {name}; pass a value in its range, or an infinity"):
+        pack_scalar(value, name)
+    infinite = pack_scalar(float("inf") if value > 0 else float("-inf"), name)
+    assert pack_scalar(value, name, to_infinity=True) == infinite
 
 
 @pytest.mark.parametrize(("value", "size"), [(256, 1), (-129, 1), (1 << 32, 4), (-(1 << 31) - 1, 4), (1 << 64, 8)])

@@ -117,8 +117,16 @@ def test_shapes_that_do_not_fit() -> None:
     a, b, c = matrices(np.float16, np.float16, np.float16)
     with pytest.raises(UserError, match=r"shapes do not fit: A 256x128, B 128x512, C 256x512"):
         MI300X.arguments(a, b.T, c)
-    with pytest.raises(UserError, match="takes matrices"):
+    with pytest.raises(UserError, match=r"takes matrices, not arrays of \(128,\), "):
         MI300X.arguments(a[0], b, c)
+
+
+@pytest.mark.parametrize(
+    ("values", "which"), [(([1], [2], [3]), "A is a list"), ((None, None, None), "A is a NoneType")]
+)
+def test_what_is_no_matrix(values: tuple[object, object, object], which: str) -> None:
+    with pytest.raises(UserError, match=f"gemm_mi300x takes matrices, and {which}; pass arrays of NumPy or tensors"):
+        MI300X.arguments(*values)
 
 
 @pytest.mark.parametrize(("dtype", "out_dtype"), [("fp32", None), ("fp16", "bf16"), ("fp8", "fp32")])

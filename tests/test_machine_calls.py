@@ -102,8 +102,10 @@ def test_recursion_keeps_its_returns_apart() -> None:
 f:
 s_cmp_eq_u32 s24, 0
 s_cbranch_scc1 .Ldone
-v_writelane_b32 v10, s30, s25
-v_writelane_b32 v11, s31, s25
+s_mov_b32 m0, s25
+s_nop 0
+v_writelane_b32 v10, s30, m0
+v_writelane_b32 v11, s31, m0
 s_add_u32 s25, s25, 1
 v_add_u32 v2, s24, v2
 s_sub_u32 s24, s24, 1

@@ -185,10 +185,13 @@ def test_files_that_are_not_recordings(tmp_path: Path) -> None:
     damaged[len(content) // 2 : len(content) // 2 + 64] = bytes(64)
     for name, data in {**bad, "damaged": bytes(damaged)}.items():
         (tmp_path / name).write_bytes(data)
-    for name in (*bad, "damaged", "array.npy", "other.npz", "missing", "."):
+    for name in (*bad, "damaged", "array.npy", "other.npz"):
         with pytest.raises(UserError, match=r"not a recording: .*; record the launch again") as caught:
             Recording.load(tmp_path / name)
         assert caught.value.file == str(tmp_path / name) and "\n" not in str(caught.value)
+    for name, why in (("missing", "No such file or directory"), (".", "Is a directory")):
+        with pytest.raises(UserError, match=f"cannot read: {why}; check the path"):
+            Recording.load(tmp_path / name)
 
 
 def test_places_where_nothing_can_be_written(tmp_path: Path) -> None:

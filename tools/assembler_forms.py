@@ -11,21 +11,18 @@ instructions get none: antiphase does not mean to run them.
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import sys
 from collections.abc import Sequence
 
 from antiphase import arch
-from antiphase.frontends._llvm import Assembler, assembler
+from antiphase.frontends._llvm import LABEL, Isolated, assembler
 
 _ANCHOR = b"\x09s_abs_i32\x0ds_absdiff_i32"
 _NAME = re.compile(rb"[a-z][a-z0-9_.]*")
 _SHORT = "too few operands"
 _ABSENT = ("invalid instruction", "instruction not supported on this GPU")
 
-_LABEL = "end"
 # In the order of preference; the first form found is the one kept.
 _OPERANDS = [
     *("v0", "v[0:1]", "v[0:2]", "v[0:3]", "v[0:5]", "v[0:7]", "v[0:15]", "v[0:31]"),
@@ -34,7 +31,7 @@ _OPERANDS = [
 ]
 _MEMORY_OPERANDS = [*_OPERANDS, "off"]
 _MEMORY = ("buffer_", "cluster_", "ds_", "flat_", "global_", "scratch_", "tbuffer_", "tensor_")
-_BRANCH = ["s[0:1]", "s0", _LABEL]
+_BRANCH = ["s[0:1]", "s0", LABEL]
 # gfx9 has a result that gfx10 and later do not, and its beginning alone is called wrong.
 _COMPARISONS = [("vcc", "v0", "v0"), ("vcc", "v[0:1]", "v[0:1]"), ("vcc", "v[0:1]", "v0")]
 _FIRST = {
@@ -63,33 +60,6 @@ _LONGEST = 9  # operands
 Operands = tuple[str, ...]
 
 
-class Tool:
-    """The assembler in a child process: some operands make it abort. A line that does counts as refused."""
-
-    def __init__(self, assembler: Assembler) -> None:
-        self._assembler = assembler
-
-    def refusals(self, lines: Sequence[str], target: str) -> dict[int, str]:
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(reader)
-            with os.fdopen(writer, "w") as pipe:
-                json.dump(self._assembler.refusals([*lines, f"{_LABEL}:"], target), pipe)
-                pipe.flush()
-            os._exit(0)
-        os.close(writer)
-        with os.fdopen(reader) as pipe:
-            answer = pipe.read()
-        if os.waitpid(child, 0)[1] == 0:
-            return {int(index): what for index, what in json.loads(answer).items()}
-        if len(lines) == 1:
-            return {0: "aborted"}
-        half = len(lines) // 2
-        second = self.refusals(lines[half:], target)
-        return self.refusals(lines[:half], target) | {half + index: what for index, what in second.items()}
-
-
 def mnemonics(library: bytes) -> list[str]:
     """The assembler's mnemonic table: the longest run of length-prefixed names around a known pair."""
     at = library.index(_ANCHOR)
@@ -115,7 +85,7 @@ def _reaches(library: bytes, start: int, at: int) -> bool:
     return start == at
 
 
-def known(names: Sequence[str], tool: Tool, target: str) -> list[str]:
+def known(names: Sequence[str], tool: Isolated, target: str) -> list[str]:
     """The names that the assembler has for a target, whatever it says about missing operands."""
     refused = tool.refusals(names, target)
     return [name for i, name in enumerate(names) if not refused.get(i, "").startswith(_ABSENT)]
@@ -127,7 +97,7 @@ def line(name: str, operands: Sequence[str], tail: str = "") -> str:
     return f"{name} {', '.join(operands)}".rstrip() + tail + second
 
 
-def forms(names: Sequence[str], tool: Tool, target: str) -> dict[str, str]:
+def forms(names: Sequence[str], tool: Isolated, target: str) -> dict[str, str]:
     """Name to a line that assembles for the target; names for which none was found are left out."""
     found: dict[str, str] = {}
     found_at: dict[str, int] = {}
@@ -161,7 +131,7 @@ def forms(names: Sequence[str], tool: Tool, target: str) -> dict[str, str]:
     return found | _repeated([name for name in names if name not in found], tool, target)
 
 
-def _repeated(names: Sequence[str], tool: Tool, target: str) -> dict[str, str]:
+def _repeated(names: Sequence[str], tool: Isolated, target: str) -> dict[str, str]:
     """For names whose unfinished operand lists the assembler calls wrong: lists with much repetition."""
     found: dict[str, str] = {}
     for name in names:
@@ -184,7 +154,7 @@ def _candidates(name: str, position: int) -> Sequence[str]:
     return chosen or (_MEMORY_OPERANDS if name.startswith(_MEMORY) else _OPERANDS)
 
 
-def _with_tails(refused: dict[str, list[tuple[str, ...]]], tool: Tool, target: str) -> dict[str, str]:
+def _with_tails(refused: dict[str, list[tuple[str, ...]]], tool: Isolated, target: str) -> dict[str, str]:
     """Some instructions need a modifier, and are called short or wrong without it."""
     tries = [
         (name, line(name, operands, tail))
@@ -196,7 +166,7 @@ def _with_tails(refused: dict[str, list[tuple[str, ...]]], tool: Tool, target: s
     return _accepted(tries, tool, target)
 
 
-def _accepted(tries: Sequence[tuple[str, str]], tool: Tool, target: str) -> dict[str, str]:
+def _accepted(tries: Sequence[tuple[str, str]], tool: Isolated, target: str) -> dict[str, str]:
     """Name to the first of its lines that assembles."""
     refused = tool.refusals([text for _, text in tries], target)
     return {name: text for i, (name, text) in reversed(list(enumerate(tries))) if i not in refused}
@@ -204,7 +174,7 @@ def _accepted(tries: Sequence[tuple[str, str]], tool: Tool, target: str) -> dict
 
 def main() -> None:
     library = assembler()
-    tool = Tool(library)
+    tool = Isolated(library)
     names = mnemonics(library.path.read_bytes())
     rows: dict[tuple[str, str], list[str]] = {}
     by_name: dict[str, list[str]] = {}
@@ -223,10 +193,10 @@ def main() -> None:
     print("# Remade by tools/assembler_forms.py. gfx110x is gfx1100 to gfx1103, and so on.")
     print("# mnemonic", "targets that accept it", "a line that assembles there", sep="\t")
     for (name, text), targets in sorted(rows.items()):
-        print(name, " ".join(_families(targets)), text, sep="\t")
+        print(name, " ".join(families(targets)), text, sep="\t")
 
 
-def _families(targets: Sequence[str]) -> list[str]:
+def families(targets: Sequence[str]) -> list[str]:
     """`gfx110x` for all known targets that differ in the last digit only, where all are there."""
     everyone = [each.name for each in arch.targets()]
     families = {name[:-1]: {each for each in everyone if each[:-1] == name[:-1]} for name in targets}

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import antiphase
+from antiphase.frontends import launch_asm
 from antiphase.machine import Execution
 from benchmarks._job import Job, Softmax, load
 from benchmarks.workers._serve import Answer, Send, pin, serve, timed
@@ -27,7 +28,7 @@ def main(job: Job | Softmax) -> None:
 
         def launch() -> None:
             executions[:] = [
-                antiphase.launch(
+                launch_asm(
                     program,
                     grid=request.get("groups", job.grid),
                     args=job.arguments(operands),

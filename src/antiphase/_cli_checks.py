@@ -11,7 +11,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from antiphase._cli_shared import DEFAULT_TARGET, json_option, silence_shutdown, write_json
+from antiphase._cli_end import print_script_error
+from antiphase._cli_shared import (
+    DEFAULT_TARGET,
+    OutputFile,
+    json_option,
+    max_instructions_option,
+    settle_triton_cache,
+    silence_shutdown,
+    write_json,
+)
 from antiphase.errors import UserError
 
 if TYPE_CHECKING:
@@ -73,9 +82,10 @@ _recording_limit_option = click.option(
 @click.option("--waves-per-simd", type=int, metavar="N", help="Resident waves that the schedule counts on.")
 @_launch_options
 @_recording_limit_option
+@max_instructions_option
 @click.option("--suppress", "suppress_file", metavar="FILE", help="Findings to leave out, each with a reason (TOML).")
 @click.option("--print-limit", type=click.IntRange(min=0), default=20, show_default=True, help="Findings to print.")
-@click.option("--sarif", "sarif_to", type=click.File("w"), metavar="FILE", help="Write SARIF 2.1.0 too.")
+@click.option("--sarif", "sarif_to", type=OutputFile(), metavar="FILE", help="Write SARIF 2.1.0 too.")
 @click.option("--save-asm", "texts_to", metavar="FOLDER", help="Write the text of the kernels that a script compiles.")
 @click.option("--github", is_flag=True, help="Print annotations of GitHub Actions instead of text.")
 @json_option
@@ -89,6 +99,7 @@ def check(
     to: str | None,
     waves_per_simd: int | None,
     recording_limit: int | None,
+    max_instructions: int | None,
     suppress_file: str | None,
     print_limit: int,
     sarif_to: IO[str] | None,
@@ -105,18 +116,23 @@ def check(
 
     with working() as step:
         step("loading")
+        from dataclasses import replace
+
         from antiphase.checking import Options, check_launch, check_script, check_text
         from antiphase.checks import load_suppressions, suppress
         from antiphase.report import findings as report
         from antiphase.report.texts import save_texts, text_hint
 
         options = Options(only.split(",") if only is not None else None, to, waves_per_simd, recording_limit)
+        if max_instructions is not None:
+            options = replace(options, max_instructions=max_instructions)
         allowed = load_suppressions(suppress_file) if suppress_file else []
         if path.endswith(".py"):
             name = _script_target(path, target)
             silence_shutdown()
+            settle_triton_cache()
             with _script_output(json_to):
-                parts = check_script(path, list(args), name, options, step)
+                parts = check_script(path, list(args), name, options, step, print_script_error)
         else:
             program, spec = _loaded(path, args, target, launch)
             if spec is None:

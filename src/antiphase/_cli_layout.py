@@ -6,7 +6,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from antiphase._cli_shared import json_option, target_option, write_json
+from antiphase._cli_shared import OutputFile, json_option, target_option, write_json, write_text
 from antiphase.errors import UserError
 
 if TYPE_CHECKING:
@@ -48,7 +48,13 @@ class Numbers(click.ParamType):
 @click.option("--matrix", is_flag=True, help="Show each operand as a matrix of places, not lanes by registers.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print every place as CSV.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print tables in Markdown.")
-@click.option("--svg", "svg_to", type=click.File("w"), metavar="FILE", help="Draw the layout; - is standard output.")
+@click.option(
+    "--svg",
+    "svg_to",
+    type=OutputFile(),
+    metavar="FILE",
+    help="Draw the layout; - is standard output.",
+)
 @click.option("--diff", "other", metavar="TARGET[:MNEMONIC]", help="What changes there.")
 @json_option
 def layout(
@@ -191,7 +197,7 @@ def _whole(
     if json_to:
         write_json(layout_as_json(found, operands), json_to)
     if svg_to:
-        svg_to.write(layout_svg(found, operands))
+        write_text(layout_svg(found, operands), svg_to)
     if csv:
         click.echo(csv_text(found, operands), nl=False)
     if markdown:

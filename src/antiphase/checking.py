@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +15,9 @@ from antiphase.checks import (
     STATIC_CHECKS,
     Checked,
     CheckedKernel,
+    CheckResult,
     Finding,
     Site,
-    Suppressed,
     check_execution,
     check_program,
     chosen,
@@ -42,18 +43,22 @@ Step = Callable[[str], None]
 class Options:
     """checks: names, None for all. to: target of `port`. waves_per_simd: resident waves to hold the kernel to.
 
-    recording_limit: bytes that a launch may record, None for the machine's choice.
+    recording_limit: bytes that a launch may record, None for the machine's choice. max_instructions:
+    wave-instructions after which a launch is cut short.
     """
 
     checks: Collection[str] | None = None
     to: str | None = None
     waves_per_simd: int | None = None
     recording_limit: int | None = None
+    max_instructions: int = MAX_INSTRUCTIONS
 
     def __post_init__(self) -> None:
         chosen(self.checks)
         if self.to is not None:
             arch.target(self.to)
+        if self.waves_per_simd is not None and self.waves_per_simd < 1:
+            raise UserError(f"{self.waves_per_simd} waves a SIMD", remedy="a schedule counts on at least 1")
 
     def static(self, program: Program, kernel: str, lds_bytes: int | None = None) -> CheckedKernel:
         """The static checks. lds_bytes: what a workgroup has in the launch, None where there is none."""
@@ -65,16 +70,16 @@ class Options:
     def run(self) -> RunOptions:
         """How the launches of a script are run."""
         return RunOptions(
-            record=True, recorded_workgroups=RECORDED_WORKGROUPS, max_instructions=MAX_INSTRUCTIONS,
-            recording_limit=self.recording_limit,
+            record=True, recorded_workgroups=RECORDED_WORKGROUPS,
+            max_instructions=self.max_instructions, recording_limit=self.recording_limit,
         )  # fmt: skip
 
 
 def check(
-    source: str | Path | Program | Compiled,
+    source: str | os.PathLike[str] | Program | Compiled,
     *,
     args: Sequence[Any] | None = None,
-    grid: int | Sequence[int] = 1,
+    grid: int | Sequence[int] | None = None,
     threads: int | Sequence[int] | None = None,
     lds_bytes: int | None = None,
     kernel: str | None = None,
@@ -83,26 +88,49 @@ def check(
     to: str | None = None,
     waves_per_simd: int | None = None,
     recording_limit: int | None = None,
+    max_instructions: int = MAX_INSTRUCTIONS,
     suppress: str | Path | None = None,
-) -> Suppressed:
+) -> CheckResult:
     """Check assembly text, a code object, a Program or a compiled kernel: every path, and one launch if args are given.
 
-    args, grid, threads, lds_bytes: as for `antiphase.launch`; arrays are used in place. kernel: only this one, where
-    there are several. only: names of checks. to: target of a move. waves_per_simd: resident waves the schedule counts
-    on. recording_limit: bytes that the launch may record. suppress: file of suppressions.
-    Raises UserError for bad input.
+    args, grid (1 by default), threads, lds_bytes: as for `antiphase.launch`; arrays are used in place. kernel: only
+    this one, where there are several. only: names of checks, or one. to: target of a move. waves_per_simd: resident
+    waves the schedule counts on. recording_limit: bytes that the launch may record. max_instructions: wave-instructions
+    after which it is cut short. suppress: file of suppressions.
+    The result has `verdict`, `findings`, `notes` and `incomplete`; print it to read it. Raises UserError for bad input.
     """
-    options = Options(only, to, waves_per_simd, recording_limit)
-    loaded = load(source, target) if isinstance(source, str | Path) else source
+    options = Options(only, to, waves_per_simd, recording_limit, max_instructions)
+    if args is None and (grid is not None or threads is not None):
+        raise UserError("grid or threads without args", remedy="give the launch its args, [] for a kernel without any")
+    loaded = _loaded(source, target)
     program = loaded if isinstance(loaded, Program) else loaded.program
     dynamic = loaded.shared if lds_bytes is None and isinstance(loaded, Compiled) else lds_bytes
     if args is not None:
         dynamic = dynamic or 0
     parts = check_text(program, options, kernel, launched=args is not None, dynamic_lds=dynamic)
     if args is not None:
-        launch = {"grid": grid, "args": args, "threads": threads, "lds_bytes": lds_bytes}
+        launch = {"grid": 1 if grid is None else grid, "args": args, "threads": threads, "lds_bytes": lds_bytes}
         parts += record(loaded, options, kernel=kernel, **launch)
     return left_by(together(parts), load_suppressions(suppress) if suppress is not None else [])
+
+
+def _loaded(source: object, target: str | None) -> Program | Compiled:
+    """What there is to check. UserError for anything else, and for code that is not for the target."""
+    if isinstance(source, str) and "\n" in source:
+        raise UserError("the source is text, not the path of a file", remedy="pass antiphase.parse(text)")
+    if isinstance(source, str | os.PathLike):
+        return load(source if isinstance(source, str) else Path(source), target)
+    if not isinstance(source, Program | Compiled):
+        raise UserError(
+            f"what is to be checked is of type {type(source).__name__}",
+            remedy="pass a path, a Program, or what antiphase.compile_kernel made of a Triton or Gluon function",
+        )
+    program = source if isinstance(source, Program) else source.program
+    if target is not None and arch.target(target).name != program.target:
+        raise UserError(
+            f"the text is for {program.target}, not for {target}", file=program.name, remedy="leave target out"
+        )
+    return source
 
 
 def check_text(
@@ -120,10 +148,11 @@ def check_text(
     """
     asked = chosen(options.checks)
     if asked == ("port",) and options.to is None:
-        raise UserError("'port' needs a target to move to", remedy="name one with --to")
+        raise UserError("'port' needs a target to move to", remedy="name one with --to (to= in Python)")
     if not launched and not set(asked) & set(STATIC_CHECKS):
         raise UserError(
-            f"'{asked[0]}' looks at a launch" if asked else "no check is named", remedy="describe one with --args"
+            f"'{asked[0]}' looks at a launch" if asked else "no check is named",
+            remedy="describe one with --args (args= in Python)",
         )
     kernels = program.kernels if kernel is None else [program.kernel(kernel)]
     return [options.static(program, each.name, _lds(each, dynamic_lds)) for each in kernels]
@@ -161,7 +190,7 @@ def record(
     UserError where the launch does not fit the kernel.
     """
     try:
-        limits = {"max_instructions": MAX_INSTRUCTIONS, "recording_limit": options.recording_limit}
+        limits = {"max_instructions": options.max_instructions, "recording_limit": options.recording_limit}
         execution = launch_asm(source, kernel=kernel, record=True, **limits, **launch)
     except _UNFINISHED as error:
         program = source if isinstance(source, Program) else source.program
@@ -171,15 +200,26 @@ def record(
 
 
 def check_script(
-    path: str, args: Sequence[str], target: str, options: Options, step: Step = lambda text: None
+    path: str,
+    args: Sequence[str],
+    target: str,
+    options: Options,
+    step: Step = lambda text: None,
+    on_error: Callable[[Exception], object] = traceback.print_exception,
 ) -> list[CheckedKernel]:
     """Run a Triton script on the CPU; all checks on every kernel it launches. What the script prints goes out.
 
-    An error or a status other than 0 of the script makes the last kernel's result incomplete. UserError if there is no
-    such script, or if it ended before any launch.
+    on_error: called with an exception of the script, which leaves the last kernel's result incomplete, as does a status
+    other than 0. UserError if there is no such script, or if it ended before any launch.
     """
     watch = Watch(options, step)
     reason = ""
+
+    def script_failed(error: Exception) -> None:
+        nonlocal reason
+        on_error(error)
+        reason = f"{path} failed: {type(error).__name__}: {error}"
+
     try:
         run_script(
             path,
@@ -187,6 +227,7 @@ def check_script(
             target,
             on_launch=watch.launched,
             on_failure=watch.failed,
+            on_error=script_failed,
             options=options.run,
         )
     except SystemExit as exit:
@@ -194,11 +235,6 @@ def check_script(
     except _UNFINISHED:
         if not watch.parts:
             raise
-    except Exception as error:
-        if isinstance(error, AntiphaseError):
-            raise
-        traceback.print_exc()
-        reason = f"{path} failed: {type(error).__name__}: {error}"
     parts = watch.parts
     if not parts:
         raise UserError(reason or f"{path} launched no Triton kernel", remedy="there was nothing to check")

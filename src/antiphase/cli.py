@@ -5,25 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import click
 
 from antiphase import __version__
 from antiphase._cli_arch import arch
 from antiphase._cli_checks import check, mutate
+from antiphase._cli_end import ENDINGS, ended_by, flush_output, open_standard_streams
 from antiphase._cli_layout import layout
-from antiphase._cli_shared import json_option, silence_shutdown, target_option, write_json
-from antiphase.errors import AntiphaseError, Incomplete, Trapped, UserError
+from antiphase._cli_run import run
+from antiphase._cli_shared import json_option, settle_triton_cache, silence_shutdown, target_option, write_json
 
-if TYPE_CHECKING:
-    from antiphase.machine.fault_tally import FaultTally
-
-TRAPPED = 1
-USER_ERROR = 2
-# As a shell reports death by SIGINT and by SIGPIPE.
-INTERRUPTED = 130
-READER_GONE = 141
 _any_target_option = click.option("--target", metavar="TARGET", help="Only one GPU target; all of them by default.")
 
 
@@ -42,6 +35,7 @@ def demo(target: str, json_to: IO[str] | None) -> int:
 
     name = arch.target(target).name
     silence_shutdown()
+    settle_triton_cache()
     from antiphase.report import terminal, working
 
     with working() as step:
@@ -55,23 +49,6 @@ def demo(target: str, json_to: IO[str] | None) -> int:
     else:
         report.print_demo(found, terminal())
     return 0 if found.ok else 1
-
-
-@cli.command(context_settings={"allow_interspersed_args": False})
-@target_option
-@click.argument("script", metavar="SCRIPT.py")
-@click.argument("args", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
-def run(target: str, script: str, args: tuple[str, ...]) -> int | None:
-    """Run an unmodified Triton script with its kernels executed on the CPU as TARGET would execute them."""
-    from antiphase import arch
-
-    name = arch.target(target).name
-    if not os.path.isfile(script):
-        raise UserError("no such script", file=script, remedy="give the path of a Python file")
-    silence_shutdown()
-    from antiphase.frontends import run_script
-
-    return run_script(script, list(args), name, on_faults=_print_faults)
 
 
 @cli.command()
@@ -158,62 +135,28 @@ cli.add_command(arch)
 cli.add_command(check)
 cli.add_command(layout)
 cli.add_command(mutate)
+cli.add_command(run)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status.
 
-    1 if a kernel ended its launch by a trap, 2 after an error the user can mend, 130 after Ctrl-C, 141 if the reader
-    of our output left.
+    1 if a kernel stopped its launch by a trap or a deadlock, 2 after an error the user can mend, 74 if output cannot be
+    written, 130 after Ctrl-C, 141 if the reader of our output left.
     """
     if "_ANTIPHASE_COMPLETE" in os.environ:
         cli.main(prog_name="antiphase")
+    open_standard_streams()
     # Not click's own main: it turns an EOFError of the user's script into an abort, and EPIPE into status 1.
     try:
         with cli.make_context("antiphase", list(sys.argv[1:] if arguments is None else arguments)) as context:
             status = cli.invoke(context)
-        sys.stdout.flush()
+        flush_output()
     except click.exceptions.Exit as done:
         return done.exit_code
-    except UserError as error:
-        return _complain("error", str(error))
-    except Incomplete as error:
-        return _complain("incomplete", str(error))
-    except Trapped as error:
-        return _complain("trap", str(error), TRAPPED)
-    except AntiphaseError as error:
-        return _complain("unsupported", str(error))
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return USER_ERROR
-    except click.ClickException as error:
-        return _complain("error", _usage(error))
-    except KeyboardInterrupt:
-        print("antiphase: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader went away; a second failing flush at exit would print a traceback.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return READER_GONE
+    except ENDINGS as error:
+        return ended_by(error)
     return status if isinstance(status, int) else 0
-
-
-def _complain(kind: str, message: str, status: int = USER_ERROR) -> int:
-    print(f"antiphase: {kind}: {' '.join(message.split())}", file=sys.stderr)
-    return status
-
-
-def _usage(error: click.ClickException) -> str:
-    message = error.format_message().rstrip(".?")
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    return f"{message}; try {context.command_path} --help" if context else message
-
-
-def _print_faults(tally: FaultTally) -> None:
-    from antiphase.report.faults import fault_lines
-
-    for line in fault_lines(tally):
-        print(f"antiphase: {line}", file=sys.stderr)
 
 
 if __name__ == "__main__":

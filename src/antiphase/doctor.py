@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import tempfile
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from antiphase._llvm_tools import find_tool
-from antiphase._paths import cache_directory
+from antiphase._paths import cache_directory, triton_cache, write_problem
 
 State = Literal["ok", "missing", "unsuitable"]
 """ok: present and usable; missing: not there; unsuitable: there, but not as antiphase needs it."""
@@ -22,6 +21,7 @@ State = Literal["ok", "missing", "unsuitable"]
 # Lowest usable version of each package antiphase cannot run without, as pyproject asks for.
 _REQUIRED_PACKAGES = {
     "click": (8, 2),
+    "jinja2": (3, 1),
     "llvmlite": (0, 50),
     "ml-dtypes": (0, 5),
     "msgspec": (0, 19),
@@ -69,10 +69,11 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
 
 def diagnose() -> Diagnosis:
-    """Look at this machine. Imports no package it looks for; makes the cache directory if need be."""
+    """Look at this machine. Imports no package it looks for; makes the cache directories if need be."""
     from antiphase import __version__
 
-    pieces = (_python(), *_packages(), _triton(), _torch(), *map(_llvm, _LLVM_PROGRAMS), _tinygrad(), _cache())
+    programs = map(_llvm, _LLVM_PROGRAMS)
+    pieces = (_python(), *_packages(), _triton(), _torch(), *programs, _tinygrad(), _cache(), _triton_cache())
     broken = any(piece.required and piece.state != "ok" for piece in pieces)
     return Diagnosis(not broken, __version__, _machine(), pieces)
 
@@ -129,13 +130,19 @@ def _tinygrad() -> Piece:
 
 def _cache() -> Piece:
     directory = cache_directory()
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=directory):
-            pass
-    except OSError as error:
-        return Piece("cache directory", False, "unsuitable", str(directory), f"not writable ({error.strerror})")
+    if problem := write_problem(directory):
+        return Piece("cache directory", False, "unsuitable", str(directory), f"not writable ({problem})")
     return Piece("cache directory", False, "ok", str(directory))
+
+
+def _triton_cache() -> Piece:
+    """Required where the user named it: only what nobody named can be elsewhere for once."""
+    place = triton_cache()
+    if not place.problem:
+        return Piece("Triton cache", False, "ok", str(place.path))
+    required = bool(place.named_by) and _installed("triton") is not None
+    remark = f", named by {place.named_by}" if place.named_by else "; each run makes do with a temporary directory"
+    return Piece("Triton cache", required, "unsuitable", str(place.path), f"not writable ({place.problem}){remark}")
 
 
 def _machine() -> Machine:

@@ -63,3 +63,10 @@ class Trapped(AntiphaseError):
         what = f"kernel {kernel} stopped at '{text}' (workgroup {x},{y},{z}, wave {wave})"
         why = "an assertion failed, or it called abort() or a trap; what it printed before may say why"
         super().__init__(f"{file}:{line}: {what}: {why}")
+
+
+class AccessWarning(UserWarning):
+    """A launch made accesses that had no effect: outside its arrays, its LDS or its private memory, or misaligned.
+
+    `antiphase.launch` warns once a launch; `python -W error` makes an exception of it.
+    """

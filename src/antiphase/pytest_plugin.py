@@ -12,21 +12,21 @@ def test_triton_kernel():                                              # every l
 from __future__ import annotations
 
 import contextlib
-import io
 from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from antiphase.checks import Suppressed
+    from antiphase.checks import CheckResult
 
 _MARKER = (
-    "antiphase_check(target, only=None, to=None, waves_per_simd=None, suppress=None, recording_limit=None): run the "
-    "test's Triton kernels on the CPU as that GPU target would, and fail it on findings of antiphase check."
+    "antiphase_check(target, only=None, to=None, waves_per_simd=None, suppress=None, recording_limit=None, "
+    "max_instructions=None): run the test's Triton kernels on the CPU as that GPU target would, and fail it on "
+    "findings of antiphase check."
 )
 
-_SETTINGS = ("target", "only", "to", "waves_per_simd", "suppress", "recording_limit")
+_SETTINGS = ("target", "only", "to", "waves_per_simd", "suppress", "recording_limit", "max_instructions")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,13 +34,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def antiphase_check() -> Callable[..., Suppressed]:
+def antiphase_check() -> Callable[..., CheckResult]:
     """A function that fails the test where a kernel has findings, or could not be judged.
 
     It takes what `antiphase.check` takes, and returns what that returns: notes, and what was suppressed.
     """
 
-    def check(source: Any, **options: Any) -> Suppressed:
+    def check(source: Any, **options: Any) -> CheckResult:
         from antiphase.checking import check
 
         with _in_one_line():
@@ -61,15 +61,9 @@ def _in_one_line() -> Iterator[None]:
         raise pytest.fail.Exception(f"antiphase_check: {error}", pytrace=False) from None
 
 
-def _judged(result: Suppressed) -> Suppressed:
-    from rich.console import Console
-
-    from antiphase.report.findings import print_findings
-
+def _judged(result: CheckResult) -> CheckResult:
     if result.verdict != "clean":
-        text = io.StringIO()
-        print_findings(result, Console(file=text, width=120))
-        pytest.fail(text.getvalue(), pytrace=False)
+        pytest.fail(str(result), pytrace=False)
     return result
 
 

@@ -16,6 +16,7 @@ from antiphase.arch._facts import Fact
 from antiphase.arch._fragments import Fragment, Place
 from antiphase.arch._layouts import OperandLayout, input_layout, output_layout
 from antiphase.arch._matrix_builtins import Builtin, matrix_builtins
+from antiphase.arch._operand_forms import ENCODINGS, OperandForm, operand_forms
 from antiphase.arch._query import Answer, ask, named_together, target_names
 from antiphase.arch._reference import Reference, Subject, reference
 from antiphase.arch._registry import target, targets
@@ -30,6 +31,7 @@ from antiphase.arch._wmma_layouts import (
 
 __all__ = [
     "BLGP_GROUPS",
+    "ENCODINGS",
     "Answer",
     "Builtin",
     "Chapter",
@@ -41,6 +43,7 @@ __all__ = [
     "Fragment",
     "Inventory",
     "Mnemonic",
+    "OperandForm",
     "OperandLayout",
     "Place",
     "Probe",
@@ -60,6 +63,7 @@ __all__ = [
     "input_layout",
     "matrix_builtins",
     "named_together",
+    "operand_forms",
     "output_layout",
     "partitioned_input_layout",
     "reference",

@@ -19,6 +19,8 @@ def target(name: str) -> Target:
 
     Raises UserError, with the nearest names, if there is none.
     """
+    if not isinstance(name, str):
+        raise UserError(f"target is {name!r}", remedy="give its name, such as 'gfx942'")
     found = _by_name().get(name.lower())
     if found is not None:
         return found

@@ -65,6 +65,9 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fp8: Literal["FNUZ", "OCP", "none"]
     facts: dict[str, Fact]
 
+    def __repr__(self) -> str:
+        return f"<Target {self.name} generation={self.generation!r}>"
+
     @property
     def has_agprs(self) -> bool:
         """Whether the target has accumulation registers beside its VGPRs."""

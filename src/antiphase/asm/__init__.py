@@ -6,6 +6,7 @@ from antiphase.asm._data import Data, Relocation
 from antiphase.asm._instruction import Instruction, Loc, parse_instruction
 from antiphase.asm._metadata import KernelArg, KernelMetadata
 from antiphase.asm._modifiers import ModifierValue
+from antiphase.asm._operand_kinds import is_inline
 from antiphase.asm._operands import (
     Call,
     FloatImm,
@@ -49,6 +50,7 @@ __all__ = [
     "Symbol",
     "Waits",
     "goes_elsewhere",
+    "is_inline",
     "load",
     "parse",
     "parse_instruction",

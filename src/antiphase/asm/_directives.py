@@ -5,6 +5,7 @@ Names are those of LLVM's assembler for ELF and of AMDGPUUsage, "Assembler Direc
 
 from __future__ import annotations
 
+import difflib
 import re
 
 _SYMBOLS = (
@@ -43,6 +44,12 @@ _FILE = re.compile(r"(\d+)\s")
 def is_known(directive: str) -> bool:
     """Whether a directive is one whose lines may be kept as they are (or are read elsewhere)."""
     return directive in KNOWN or directive.startswith(".cfi_")
+
+
+def misspelt(directive: str) -> str:
+    """The remedy for an unknown directive that looks like a known one, else nothing."""
+    close = difflib.get_close_matches(directive, KNOWN, 1, cutoff=0.8)
+    return f"did you mean '{close[0]}'" if close else ""
 
 
 def strip_comment(arguments: str) -> str:

@@ -67,6 +67,7 @@ _TOKEN = re.compile(r"(?:[^\s,()\[\]|]|\((?:[^()]|\([^()]*\))*\)|\[(?:[^\[\]]|\[
 _CALL = re.compile(r"\w+\(.*\)")
 _COUNTER = re.compile(r"[a-z]+cnt(?:_sat)?")
 _BLANK = re.compile(r"\s+")
+_AFTER_COLON = re.compile(r":\s+")
 _PAIR = re.compile(r"\s*::\s*")
 
 
@@ -92,6 +93,7 @@ def _half(text: str) -> Instruction:
         raise ValueError(f"cannot read the instruction name '{mnemonic}'")
     if mnemonic == "s_delay_alu":
         rest = rest.replace("|", ",")
+    rest = _AFTER_COLON.sub(":", rest)
     operands: list[Operand] = []
     modifiers: list[tuple[str, ModifierValue]] = []
     previous = ","

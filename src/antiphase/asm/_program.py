@@ -34,6 +34,9 @@ class Kernel:
     functions: tuple[Function, ...]
     markers: tuple[tuple[int, str], ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Kernel {self.name!r} instructions={len(self.instructions)} blocks={len(self.blocks)}>"
+
     def reachable(self) -> list[Block]:
         """The blocks that some path from the entry reaches, in text order."""
         seen, work = {0}, [0]
@@ -82,6 +85,10 @@ class Program:
     kernels: tuple[Kernel, ...]
     lines: tuple[tuple[int, str | None], ...]
     data: tuple[Data, ...] = ()
+
+    def __repr__(self) -> str:
+        kernels = ", ".join(kernel.name for kernel in self.kernels)
+        return f"<Program {self.name!r} target={self.target!r} kernels={kernels!r}>"
 
     def kernel(self, name: str | None = None) -> Kernel:
         """The kernel called `name`; without a name, the only one. UserError lists the names otherwise."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from antiphase.asm._accepted import complaint
 from antiphase.asm._blocks import build_blocks
 from antiphase.asm._calls import Function
 from antiphase.asm._directives import COMMENT
@@ -111,6 +113,14 @@ def _check_closed(unit: Unit) -> None:
         )
 
 
+def _check_instructions(unit: Unit, target: str) -> None:
+    for body in unit.bodies.values():
+        for instruction in body.instructions:
+            if (found := complaint(instruction, target)) is not None:
+                what, remedy = found
+                raise unit.error(what, instruction.line, remedy)
+
+
 def _kernel(body: Body, unit: Unit, target: str) -> Kernel:
     if not any(one.mnemonic.startswith("s_endpgm") for one in body.instructions):
         raise UserError(f"kernel '{body.name}' has no s_endpgm", file=unit.name, remedy=_CUT_SHORT)
@@ -201,6 +211,7 @@ def parse(text: str, name: str = "<string>", target: str | None = None) -> Progr
         raise UserError(f"the file is for {unit.target}, not for {target}", file=name)
     _check_metadata(unit)
     processor = unit.target or target or ""
+    _check_instructions(unit, processor)
     kernels = tuple(_kernel(body, unit, processor) for body in unit.bodies.values() if body.is_kernel)
     return Program(name, processor, kernels, tuple(_as_text(reader.lines, unit, kernels)), unit.data())
 
@@ -214,8 +225,10 @@ def load(path: str | Path, target: str | None = None) -> Program:
         raise UserError(f"cannot open: {problem.strerror}", file=name, remedy="check the path") from None
     if content.startswith(b"\x7fELF"):
         raise UserError("this is a code object", file=name, remedy="disassemble it or pass the .s text")
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UserError("this is UTF-16 text", file=name, remedy="save it as UTF-8")
     try:
-        text = content.decode()
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:

@@ -6,7 +6,16 @@ import re
 from dataclasses import dataclass, field
 
 from antiphase.asm._data import Data, Section, section
-from antiphase.asm._directives import ALIGNMENT, DATA, EXPANDED, is_known, read_file, read_target, strip_comment
+from antiphase.asm._directives import (
+    ALIGNMENT,
+    DATA,
+    EXPANDED,
+    is_known,
+    misspelt,
+    read_file,
+    read_target,
+    strip_comment,
+)
 from antiphase.asm._expressions import evaluate
 from antiphase.asm._instruction import Instruction, Loc, parse_instruction
 from antiphase.asm._metadata import KernelMetadata, read_metadata
@@ -129,7 +138,11 @@ class Unit:
         elif name in EXPANDED:
             raise self.error(f"'{name}' is for an assembler to carry out", line, self._expand())
         elif not is_known(name):
-            raise self.error(f"unknown directive '{name}' in '{text.rstrip()}'", line)
+            raise self.error(
+                f"unknown directive '{name}' in '{text.rstrip()}'",
+                line,
+                misspelt(name) or f"remove it, or {self._expand()}",
+            )
         elif name in DATA or name in ALIGNMENT:
             self._data(line, name, arguments)
         elif handler := _HANDLERS.get(name):

@@ -2,6 +2,7 @@
 
 from antiphase.checks._causes import Cause, causes
 from antiphase.checks._finding import Checked, Finding, Fix, Severity, Site, Verdict
+from antiphase.checks._result import CheckResult, Found
 from antiphase.checks._run import (
     CHECKS,
     STATIC_CHECKS,
@@ -12,7 +13,7 @@ from antiphase.checks._run import (
     together,
     verdict,
 )
-from antiphase.checks._suppress import Suppressed, Suppression, load_suppressions, source_line, suppress
+from antiphase.checks._suppress import Suppression, load_suppressions, source_line, suppress
 from antiphase.checks.spacing import Rule as SpacingRule
 from antiphase.checks.spacing import separation_unit, spacing_rules
 from antiphase.checks.useless import UselessProofs
@@ -22,14 +23,15 @@ __all__ = [
     "CHECKS",
     "STATIC_CHECKS",
     "Cause",
+    "CheckResult",
     "Checked",
     "CheckedKernel",
     "Finding",
     "Fix",
+    "Found",
     "Severity",
     "Site",
     "SpacingRule",
-    "Suppressed",
     "Suppression",
     "UselessProofs",
     "Verdict",

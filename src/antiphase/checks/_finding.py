@@ -55,6 +55,9 @@ class Checked:
     findings: tuple[Finding, ...]
     incomplete: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Checked {self.verdict!r} findings={len(self.findings)} incomplete={len(self.incomplete)}>"
+
     @property
     def verdict(self) -> Verdict:
         """Findings outweigh incompleteness; notes of severity 'info' are no findings."""

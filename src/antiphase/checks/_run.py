@@ -13,7 +13,7 @@ from antiphase.checks._finding import Checked, Finding, Verdict
 from antiphase.checks._first_uses import first_uses
 from antiphase.errors import Unsupported, UserError
 from antiphase.isa import find
-from antiphase.machine import Execution, Recording, free_memory
+from antiphase.machine import Execution, Recording, check_lines, free_memory
 
 # Check: the module that has it, and its function there. Imported when run: a static check needs none of the others.
 _STATIC = {
@@ -65,6 +65,12 @@ class CheckedKernel:
     workgroups: tuple[int, int] = (0, 0)
     held_back: tuple[Finding, ...] = ()
 
+    def __repr__(self) -> str:
+        return (
+            f"<CheckedKernel {self.kernel.name!r} target={self.program.target!r} {self.checked.verdict!r} "
+            f"findings={len(self.checked.findings)} launches={self.launches}>"
+        )
+
     @property
     def disordered(self) -> tuple[str, ...]:
         """The checks with errors that a wait or a barrier mends, maybe one that `useless` finds needless."""
@@ -73,8 +79,8 @@ class CheckedKernel:
 
 
 def chosen(names: Iterable[str] | None) -> tuple[str, ...]:
-    """Check names in their order, all of them for None. UserError for one that is none."""
-    wanted = set(CHECKS if names is None else names)
+    """Check names in their order, all of them for None; a name alone is one. UserError for one that is none."""
+    wanted = {names} if isinstance(names, str) else set(CHECKS if names is None else names)
     if unknown := sorted(wanted.difference(CHECKS)):
         raise UserError(f"no check is called '{unknown[0]}'", remedy=f"choose from: {', '.join(CHECKS)}")
     return tuple(name for name in CHECKS if name in wanted)
@@ -94,13 +100,14 @@ def check_program(
     checks: names, None for all. kernel: which, where there are several. to: the target of `port`, which runs only with
     one. waves_per_simd: resident waves that `resources` is to hold the kernel to. lds_bytes: what
     a workgroup has in the launch that `resources` is to look at, None where that is not known.
-    UserError for an unknown check, kernel or target.
+    UserError for an unknown check, kernel or target, and for a line that no machine runs as written.
     """
     chosen_kernel = program.kernel(kernel)
     options: dict[str, dict[str, Any]] = {
         "port": {"to": to},
         "resources": {"waves_per_simd": waves_per_simd, "lds_bytes": lds_bytes},
     }
+    check_lines(program, chosen_kernel)
     names = [name for name in chosen(checks) if name in _STATIC and (name != "port" or to is not None)]
     part = CheckedKernel(program, chosen_kernel, Checked((), tuple(_unjudged(program, chosen_kernel))), ())
     for name, check in _functions(names, _STATIC):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from glob import escape
@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from antiphase.asm import Instruction
-from antiphase.checks._finding import Finding, Verdict
-from antiphase.checks._run import CHECKS, CheckedKernel, hold_back, verdict
+from antiphase.checks._finding import Finding
+from antiphase.checks._result import CheckResult
+from antiphase.checks._run import CHECKS, CheckedKernel, hold_back
 from antiphase.errors import UserError
 
 _KEYS = ("check", "rule", "kernel", "instruction", "line", "reason")
@@ -57,25 +58,6 @@ class Suppression:
         return any(fnmatchcase(place, self.line) for one in at for place in _places(part.program.name, one))
 
 
-@dataclass(frozen=True, slots=True)
-class Suppressed:
-    """kept: the results without the suppressed findings. left_out: those, each with its suppression.
-
-    unused: suppressions that matched nothing although their check ran. unreasoned: comments without a reason, which
-    suppress nothing, as 'file:line'.
-    """
-
-    kept: list[CheckedKernel]
-    left_out: list[tuple[CheckedKernel, Finding, Suppression]] = field(default_factory=list)
-    unused: list[Suppression] = field(default_factory=list)
-    unreasoned: list[str] = field(default_factory=list)
-
-    @property
-    def verdict(self) -> Verdict:
-        """Of all kernels, without what is suppressed."""
-        return verdict(self.kept)
-
-
 def load_suppressions(path: str | Path) -> list[Suppression]:
     """The suppressions of a TOML file. UserError for a file that is missing or malformed, naming what is wrong."""
     name = str(path)
@@ -108,7 +90,7 @@ def _entry(table: Any, file: str, number: int) -> Suppression:
     return Suppression(where=where, **table)
 
 
-def suppress(parts: Sequence[CheckedKernel], suppressions: Iterable[Suppression] = ()) -> Suppressed:
+def suppress(parts: Sequence[CheckedKernel], suppressions: Iterable[Suppression] = ()) -> CheckResult:
     """Take out what these suppressions and the comments in the kernels' sources allow.
 
     What `useless` finds is held back from a kernel that is left with errors about order.
@@ -116,7 +98,7 @@ def suppress(parts: Sequence[CheckedKernel], suppressions: Iterable[Suppression]
     _lines.cache_clear()  # sources may have changed since the last time
     allowed, unreasoned = _comments(parts)
     everything = [*suppressions, *allowed]
-    result = Suppressed([], unreasoned=unreasoned)
+    result = CheckResult([], unreasoned=unreasoned)
     used: set[Suppression] = set()
     for part in parts:
         kept = []

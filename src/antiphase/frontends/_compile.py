@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from antiphase import arch, asm
+from antiphase._paths import settle_triton_cache
 from antiphase.errors import UserError
+from antiphase.frontends._compile_checks import check_function, check_options, check_signature
 from antiphase.frontends._source_files import at_home, source_file
 from antiphase.frontends._stage_borders import with_unused_stages
 
@@ -56,11 +58,12 @@ def gpu_target(name: str) -> GPUTarget:
 
 
 def require_triton() -> None:
-    """UserError with the install command where Triton is missing."""
+    """UserError with the install command where Triton is missing, or with what keeps it from writing its cache."""
     try:
         import triton  # noqa: F401
     except ImportError as error:
         raise UserError("Triton is not installed", remedy="pip install 'antiphase[triton]'") from error
+    settle_triton_cache()
 
 
 def compile_kernel(
@@ -82,17 +85,20 @@ def compile_kernel(
         itself at a launch with such tensors; the second is what makes it choose buffer instructions.
     divisible_by_16: names of the integer arguments that Triton may take to be multiples of 16.
     options: num_warps, num_stages, waves_per_eu and whatever else Triton's AMD backend takes.
-    Raises UserError for a signature that does not fit the function; Triton's compile errors pass through.
+    Raises UserError for a signature or options that do not fit; Triton's compile errors pass through.
     """
     require_triton()
-    constants = dict(constexprs or {})
-    _check_names(fn, signature, constants, divisible_by_16)
+    gpu = gpu_target(target)
+    check_function(fn)
+    constants = {} if constexprs is None else constexprs
+    check_signature(fn, signature, constants, divisible_by_16)
+    check_options(options, gpu)
     kernel = _build(
         fn,
         signature,
         constants,
         _attributes(fn, signature, aligned_pointers, small_tensors, divisible_by_16),
-        gpu_target(target),
+        gpu,
         options,
     )
     ordered = {name: signature[name] for name in fn.arg_names if name in signature}
@@ -149,20 +155,3 @@ def _attributes(
         if marks:
             found[(index,)] = marks
     return found
-
-
-def _check_names(
-    fn: Any, signature: Mapping[str, str], constants: Mapping[str, object], divisible: Collection[str]
-) -> None:
-    known = list(fn.arg_names)
-    where = f"kernel {fn.__name__}"
-    for name in [*signature, *constants, *divisible]:
-        if name not in known:
-            raise UserError(f"{where} has no argument '{name}'", remedy=f"its arguments are {', '.join(known)}")
-    for name in known:
-        if name not in signature and name not in constants:
-            raise UserError(
-                f"{where}: nothing given for argument '{name}'", remedy="put it in signature or in constexprs"
-            )
-        if name in signature and name in constants:
-            raise UserError(f"{where}: argument '{name}' is in signature and in constexprs", remedy="choose one")

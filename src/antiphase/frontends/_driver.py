@@ -21,7 +21,8 @@ from antiphase.errors import UserError
 from antiphase.frontends._assembly import MAX_WORKGROUP
 from antiphase.frontends._compile import gpu_target
 from antiphase.frontends._device import DeviceInterface, device_properties
-from antiphase.frontends._launcher import Launcher, Session
+from antiphase.frontends._launcher import Launcher
+from antiphase.frontends._session import Session
 
 
 class Utils:

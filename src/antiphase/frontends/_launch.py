@@ -42,6 +42,16 @@ class RunOptions:
     progress: Callable[..., Any] | None = None
     interrupt: Callable[[], None] | None = None
 
+    def within(self, outer: RunOptions) -> RunOptions:
+        """These options, completed by those of the run that the launch is part of."""
+        limits = ("workers", "max_instructions", "recording_limit", "progress")
+        return replace(
+            self,
+            record=self.record or outer.record,
+            recorded_workgroups=None if self.record else outer.recorded_workgroups,
+            **{name: getattr(outer, name) for name in limits if getattr(self, name) is None},
+        )
+
 
 @dataclass(frozen=True)
 class Launch:

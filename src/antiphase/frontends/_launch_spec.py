@@ -17,6 +17,7 @@ import ml_dtypes
 import numpy as np
 
 from antiphase.errors import UserError
+from antiphase.frontends._sizes import sides, whole
 
 _TYPES = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
@@ -63,7 +64,7 @@ def read_launch_spec(text: str) -> LaunchSpec:
     try:
         return _from_json(text) if where or text.lstrip().startswith("{") else _from_words(text)
     except UserError as error:
-        raise UserError(error.what, file=where, remedy=error.remedy) from None
+        raise UserError(error.what, file=error.file or where, remedy=error.remedy) from None
 
 
 def _from_words(text: str) -> LaunchSpec:
@@ -74,14 +75,14 @@ def _from_words(text: str) -> LaunchSpec:
 def _number(text: str) -> object:
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return text
 
 
 def _from_json(text: str) -> LaunchSpec:
     try:
         document = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"the launch is not JSON: {error}") from None
     if not isinstance(document, dict) or set(document) - set(_KEYS):
         raise UserError("the launch is not an object of known keys", remedy=f"keys are {', '.join(_KEYS)}")
@@ -93,14 +94,18 @@ def _from_json(text: str) -> LaunchSpec:
 
 def _spec(pairs: list[tuple[str, object]], rest: Mapping[str, Any]) -> LaunchSpec:
     rng = np.random.default_rng(0)
-    grid = rest.get("grid")
+    grid, lds_bytes = rest.get("grid"), rest.get("lds_bytes")
     if grid is not None:
+        sides(grid, "grid", "workgroups")
         grid = tuple(grid) if isinstance(grid, list) else (grid,)
+    if lds_bytes is not None:
+        whole(lds_bytes, "lds_bytes", 0, "the bytes of dynamic LDS")
     names, values = [name for name, _ in pairs], [_value(name, value, rng) for name, value in pairs]
     threads = rest.get("threads")
-    if isinstance(threads, list):
-        threads = tuple(threads)
-    return LaunchSpec(tuple(names), tuple(values), grid, threads, rest.get("lds_bytes"))
+    if threads is not None:
+        sides(threads, "threads", "work-items")
+        threads = tuple(threads) if isinstance(threads, list) else threads
+    return LaunchSpec(tuple(names), tuple(values), grid, threads, lds_bytes)
 
 
 def _value(name: str, value: object, rng: np.random.Generator) -> Any:
@@ -109,13 +114,10 @@ def _value(name: str, value: object, rng: np.random.Generator) -> Any:
     if not isinstance(value, str):
         raise UserError(f"argument '{name}' is {value!r}", remedy=_SHAPE)
     if value.endswith(".npy"):
-        try:
-            return np.load(value)
-        except (OSError, ValueError) as error:
-            raise UserError(f"argument '{name}': {error}", file=value) from None
-    fill, type_, *shape = [*value.split(":"), "", ""][:3]
+        return _from_file(name, value)
+    fill, type_, shape = value.split(":") if value.count(":") == 2 else ("", "", "")
     try:
-        sizes = tuple(int(size) for size in shape[0].split("x"))
+        sizes = tuple(int(size) for size in shape.split("x"))
     except ValueError:
         sizes = ()
     if fill not in _FILLS or type_ not in _TYPES or not sizes or min(sizes) < 0:
@@ -123,7 +125,20 @@ def _value(name: str, value: object, rng: np.random.Generator) -> Any:
             f"argument '{name}' is '{value}'",
             remedy=f"{_SHAPE}; fills are {', '.join(_FILLS)}, types {', '.join(_TYPES)}",
         )
-    return _filled(fill, np.dtype(_TYPES[type_]), sizes, rng)
+    try:
+        return _filled(fill, np.dtype(_TYPES[type_]), sizes, rng)
+    except (MemoryError, ValueError) as error:
+        raise UserError(f"argument '{name}' is '{value}': {error}", remedy="give a smaller shape") from None
+
+
+def _from_file(name: str, path: str) -> np.ndarray:
+    try:
+        loaded = np.load(path)
+    except (OSError, ValueError, EOFError) as error:
+        raise UserError(f"argument '{name}': {error}", file=path) from None
+    if not isinstance(loaded, np.ndarray):
+        raise UserError(f"argument '{name}' has several arrays", file=path, remedy="write one with np.save")
+    return loaded
 
 
 def _filled(fill: str, dtype: np.dtype, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

@@ -2,63 +2,29 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from triton.backends.driver import decompose_descriptor, expand_signature
-from triton.runtime import _allocation, driver
+from triton.runtime import _allocation
 from triton.runtime.cache import get_cache_manager
 
 from antiphase import asm
-from antiphase.errors import AntiphaseError, UserError
+from antiphase.errors import UserError
 from antiphase.frontends import _launch
-from antiphase.frontends._buffers import Buffer, Exposed, address_of, buffer_of, is_array
-from antiphase.frontends._launch import Launch, RunOptions
+from antiphase.frontends._buffers import Buffer, address_of, buffer_of, is_array
+from antiphase.frontends._launch import Launch
+from antiphase.frontends._session import Session, current_session
+from antiphase.frontends._sizes import check_grid
 from antiphase.frontends._source_files import at_home, source_file
 from antiphase.frontends._stage_borders import with_unused_stages
 from antiphase.frontends._tensor import empty
 from antiphase.frontends._types import pack_scalar
-from antiphase.machine.fault_tally import FaultTally
-
-if TYPE_CHECKING:
-    from antiphase.machine import Execution
 
 _STAGES = (".amdgcn", ".ttgir")
-
-
-@dataclass
-class Session:
-    """What the launches through one driver have done so far.
-
-    launches, instructions: launches made, wave-instructions executed.
-    faults: accesses without effect, by instruction.
-    on_launch: called with the kernel's name and the Execution after every launch.
-    on_failure: called with the launch and the error where the machine could not finish it; the error goes on.
-    """
-
-    options: RunOptions = field(default_factory=RunOptions)
-    on_launch: Callable[[str, Execution], None] | None = None
-    on_failure: Callable[[Launch, AntiphaseError], None] | None = None
-    launches: int = 0
-    instructions: int = 0
-    faults: FaultTally = field(default_factory=FaultTally)
-    exposed: Exposed = field(default_factory=Exposed)
-
-    def run(self, launch: Launch) -> None:
-        try:
-            execution = _launch.execute(launch, self.options)
-        except AntiphaseError as error:
-            if self.on_failure is not None:
-                self.on_failure(launch, error)
-            raise
-        self.launches += 1
-        self.instructions += execution.instructions
-        self.faults.add(execution)
-        if self.on_launch is not None:
-            self.on_launch(launch.kernel, execution)
 
 
 class Launcher:
@@ -71,9 +37,9 @@ class Launcher:
 
     def __call__(
         self,
-        grid_x: int,
-        grid_y: int,
-        grid_z: int,
+        grid_x: Any,
+        grid_y: Any,
+        grid_z: Any,
         stream: Any,
         function: Any,
         kernel_metadata: tuple[int, int, int],
@@ -82,10 +48,11 @@ class Launcher:
         exit_hook: Callable[[Any], None] | None,
         *args: Any,
     ) -> None:
+        grid = _grid((grid_x, grid_y, grid_z), self._metadata.name)
         if enter_hook is not None:
             enter_hook(launch_metadata)
-        if grid_x * grid_y * grid_z > 0:  # HIP's launcher, too, does nothing for an empty grid
-            active_session().run(self._launch((int(grid_x), int(grid_y), int(grid_z)), stream, args))
+        if min(grid) > 0:  # HIP's launcher, too, does nothing for an empty grid
+            active_session().run(self._launch(grid, stream, args))
         if exit_hook is not None:
             exit_hook(launch_metadata)
 
@@ -100,12 +67,13 @@ class Launcher:
                 if value is not None and is_array(value):
                     buffers.append(buffer_of(value, name))
             else:
-                values.append(pack_scalar(value, triton_type))
+                values.append(pack_scalar(value, triton_type, to_infinity=True))
         for scratch in self._scratch(grid, stream):
             values.append(_launch.pointer(0 if scratch is None else address_of(scratch)))
             if scratch is not None:
                 buffers.append(buffer_of(scratch, f"scratch of {metadata.name}"))
         threads = (metadata.num_warps * metadata.warp_size, 1, 1)
+        check_grid(grid, threads, (1, 1, 1), metadata.target.arch, self._program.name)
         return Launch(
             program=self._program,
             kernel=kernel.name,
@@ -138,10 +106,23 @@ class Launcher:
 
 def active_session() -> Session:
     """The session of Triton's active driver."""
-    session = getattr(driver.active, "session", None)
-    if not isinstance(session, Session):
+    session = current_session()
+    if session is None:
         raise UserError("a kernel compiled for antiphase is launched while another Triton driver is active")
     return session
+
+
+def _grid(given: tuple[Any, Any, Any], kernel: str) -> _launch.Grid:
+    """The sizes that Triton's C launcher takes and HIP does not refuse: integers, 0 among them."""
+    try:
+        x, y, z = map(operator.index, given)
+    except TypeError:
+        raise UserError(
+            f"grid {given} of kernel {kernel} is not made of integers", remedy="give whole numbers, as triton.cdiv does"
+        ) from None
+    if min(x, y, z) < 0 and 0 not in (x, y, z):
+        raise UserError(f"grid {(x, y, z)} of kernel {kernel} is negative", remedy="give numbers of programs")
+    return x, y, z
 
 
 def _flatten(signature: Iterable[tuple[str, Any]], values: Sequence[Any]) -> Iterator[tuple[str, str, Any]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import faulthandler
 import functools
 import importlib.util
+import json
 import os
 import re
 import tempfile
@@ -103,6 +105,39 @@ class Assembler:
             if memory.value:
                 self._library.triton_amdgpu_free(memory)
         return result, problems
+
+
+LABEL = "end"
+"""A label behind the lines that an Isolated assembler is asked about."""
+
+
+class Isolated:
+    """The assembler in a child process: some operands make it abort. A line that does counts as refused."""
+
+    def __init__(self, assembler: Assembler, features: str = "") -> None:
+        self._assembler, self._features = assembler, features
+
+    def refusals(self, lines: Sequence[str], target: str) -> dict[int, str]:
+        """As `Assembler.refusals`; the lines may name LABEL."""
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            faulthandler.disable()  # an abort is an answer
+            os.close(reader)
+            with os.fdopen(writer, "w") as pipe:
+                json.dump(self._assembler.refusals([*lines, f"{LABEL}:"], target, self._features), pipe)
+                pipe.flush()
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            answer = pipe.read()
+        if os.waitpid(child, 0)[1] == 0:
+            return {int(index): what for index, what in json.loads(answer).items()}
+        if len(lines) == 1:
+            return {0: "aborted"}
+        half = len(lines) // 2
+        second = self.refusals(lines[half:], target)
+        return self.refusals(lines[:half], target) | {half + index: what for index, what in second.items()}
 
 
 @functools.cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from antiphase.isa._expr import (
     BF16,
@@ -58,7 +59,8 @@ def packed_add(half: Type) -> Update:
 class Atomic:
     """One operation. kind: 'u', 'i', 'b' for integers as GFX11 names spell it ('add_u32'), 'f' for floats.
 
-    flat: its name in flat, global and buffer instructions of GFX9; '' where they do not have it.
+    flat: its name in flat, global and buffer instructions of GFX9; '' where they do not have it. part: as of a Memory
+    record, for 32 bits.
     """
 
     flat: str
@@ -66,6 +68,7 @@ class Atomic:
     kind: str
     update: Update
     operands: int = 1
+    part: Literal["", "bits"] = ""
 
 
 INTEGER = (
@@ -76,13 +79,13 @@ INTEGER = (
     Atomic("umin", "min", "u", minimum),
     Atomic("smax", "max", "i", maximum),
     Atomic("umax", "max", "u", maximum),
-    Atomic("and", "and", "b", lambda old, data: old & data),
-    Atomic("or", "or", "b", lambda old, data: old | data),
-    Atomic("xor", "xor", "b", lambda old, data: old ^ data),
+    Atomic("and", "and", "b", lambda old, data: old & data, part="bits"),
+    Atomic("or", "or", "b", lambda old, data: old | data, part="bits"),
+    Atomic("xor", "xor", "b", lambda old, data: old ^ data, part="bits"),
     Atomic("inc", "inc", "u", wrapping_increment),
     Atomic("dec", "dec", "u", wrapping_decrement),
     Atomic("swap", "wrxchg", "b", lambda old, data: data),
-    Atomic("cmpswap", "cmpst", "b", swap_if_equal, operands=2),
+    Atomic("cmpswap", "cmpst", "b", swap_if_equal, operands=2, part="bits"),
     Atomic("", "mskor", "b", lambda old, mask, data: (old & ~mask) | data, operands=2),
 )
 

@@ -170,6 +170,8 @@ class Memory(Record):
     half; for stores 'high' takes the upper half.
     type: element of an atomic; of a sub-dword load, its sign extends it.
     update: for atomics, (old, data...) -> new value, all of `type`, data as operands; 'append' gets the lane count.
+    part: what atomics narrower than its dword are made of: any 'bits' (LLVM's AtomicExpandPass makes those of 8 and 16
+    bits so), or 'halves' that are added apart. '' for neither.
     operands: data operands; a register tuple of a flat or buffer atomic splits into that many.
     returns: an atomic that always writes the old value.
     transpose: how a transposing load exchanges elements between lanes after reading.
@@ -193,6 +195,7 @@ class Memory(Record):
     spacing: int = 0
     type: Type = U32
     update: Callable[..., Expr] | None = None
+    part: Literal["", "bits", "halves"] = ""
     operands: int = 1
     returns: bool = False
     transpose: Transpose | None = None

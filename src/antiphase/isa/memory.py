@@ -119,7 +119,8 @@ def atomics(space: str) -> None:
             gfx9 = a.flat + ("_x2" if bits == 64 else "")
             gfx11 = f"{a.flat if a.kind == 'b' else a.ds}_{a.kind}{bits}"
             names = named(prefix, f"{gfx9} {gfx11}")
-            fields = {"bits": bits, "type": types[a.kind], "update": a.update, "operands": a.operands}
+            part = a.part if bits == 32 else ""
+            fields = {"bits": bits, "type": types[a.kind], "update": a.update, "operands": a.operands, "part": part}
             memory(names, space, "atomic", cite=CITE, **fields)
         for name, update in FLOAT.items():
             for targets, names in float_names(name, bits):
@@ -137,7 +138,7 @@ def atomics(space: str) -> None:
     for half, update in PACKED.items():
         targets = GFX950 | GFX12 if (space, half) == ("buffer", "bf16") else GFX9 | GFX12
         name = f"{prefix}pk_add_{half}"
-        memory(name, space, "atomic", type=U32, update=update, targets=targets, cite=CITE)
+        memory(name, space, "atomic", type=U32, update=update, part="halves", targets=targets, cite=CITE)
 
 
 def float_names(name: str, bits: int) -> list[tuple[frozenset[str], str]]:

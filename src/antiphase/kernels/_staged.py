@@ -132,8 +132,17 @@ class StagedGemm:
 
     def arguments(self, a: Any, b: Any, c: Any) -> tuple[Any, Any, Any, int, int, int]:
         """Launch arguments in order, for arrays (NumPy, torch) whose shapes and types fit; else UserError."""
+        for name, matrix in (("A", a), ("B", b), ("C", c)):
+            if not (hasattr(matrix, "shape") and hasattr(matrix, "dtype")):
+                raise UserError(
+                    f"{self.name} takes matrices, and {name} is a {type(matrix).__name__}",
+                    remedy="pass arrays of NumPy or tensors of torch",
+                )
         if not len(a.shape) == len(b.shape) == len(c.shape) == 2:
-            raise UserError(f"{self.name} takes matrices, not arrays of {a.shape}, {b.shape} and {c.shape}")
+            raise UserError(
+                f"{self.name} takes matrices, not arrays of {tuple(a.shape)}, {tuple(b.shape)} and {tuple(c.shape)}",
+                remedy="A is M x K, B is N x K (stored by columns of the product) and C is M x N",
+            )
         (m, k), (n, k_of_b) = a.shape, b.shape
         if k != k_of_b or tuple(c.shape) != (m, n):
             raise UserError(

@@ -66,6 +66,9 @@ class Layout:
             return None
         return (place.register * 32 + place.bit) // bits
 
+    def __repr__(self) -> str:
+        return f"<Layout {self.mnemonic} target={self.target!r} wave={self.wave}>"
+
     def _repr_html_(self) -> str:
         from antiphase.report.layout_html import layout_html
 

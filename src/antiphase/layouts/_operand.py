@@ -59,6 +59,9 @@ class Operand:
     banks: tuple[str, ...]
     same_as: str = ""
 
+    def __repr__(self) -> str:
+        return f"<Operand {self.name} type={self.type!r} shape={self.shape} registers={self.registers}>"
+
     @property
     def bits(self) -> int:
         return self.views[0].bits

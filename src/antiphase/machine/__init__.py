@@ -6,6 +6,7 @@ from antiphase.machine._operation import is_scoped, returns_old
 from antiphase.machine._refusal import refusal
 from antiphase.machine._relative import enable_bits
 from antiphase.machine._room import free_memory
+from antiphase.machine._rules import check_lines
 from antiphase.machine._vgpr_banks import with_full_numbers
 from antiphase.machine._waits import waits
 from antiphase.machine.memory import Allocation, Fault, Memory
@@ -18,6 +19,7 @@ __all__ = [
     "Memory",
     "Recording",
     "WaveTrace",
+    "check_lines",
     "enable_bits",
     "enables",
     "free_memory",

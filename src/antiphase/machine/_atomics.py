@@ -51,6 +51,7 @@ def _build(record: Memory, mode: FloatMode, lanes: int) -> Function:
         address = f.load("i64", f.index("i64", f.at("%w", at.ADDRESSES), lane))
         _skip_misaligned(f, record, lane, address, next_)
         data = [_read(f, f"%d{i}", lane, bits, lanes) for i in range(record.operands)]
+        beyond = f.call("i32", "beyond", ("ptr", "%w"), ("i64", address)) if _may_reach(record) else ""
         target = f.let(f"inttoptr i64 {address} to ptr")
         old = f.variable(word, f.load(word, target, 1))
         f.jump(retry)
@@ -58,8 +59,10 @@ def _build(record: Memory, mode: FloatMode, lanes: int) -> Function:
         seen = old.get()
         lowering = Lowering(f, 1, mode, [], lambda: "-1")
         lowering.sources = [lowering.bitcast(Value(v, TYPE_OF_BITS[bits], 1), record.type) for v in (seen, *data)]
-        new = lowering.bitcast(lowering.lower(update), TYPE_OF_BITS[bits])
-        pair = f.let(f"cmpxchg ptr {target}, {word} {seen}, {word} {new.text} seq_cst seq_cst, align {bits // 8}")
+        new = lowering.bitcast(lowering.lower(update), TYPE_OF_BITS[bits]).text
+        if beyond:
+            new = _kept(f, record, lane, address, (seen, new, data[0], beyond), next_)
+        pair = f.let(f"cmpxchg ptr {target}, {word} {seen}, {word} {new} seq_cst seq_cst, align {bits // 8}")
         old.set(f.let(f"extractvalue {{ {word}, i1 }} {pair}, 0"))
         f.branch(f.let(f"extractvalue {{ {word}, i1 }} {pair}, 1"), done, retry)
         f.label(done)
@@ -74,21 +77,40 @@ def _build(record: Memory, mode: FloatMode, lanes: int) -> Function:
 def _skip_misaligned(f: Function, record: Memory, lane: str, address: str, next_: str) -> None:
     """A misaligned atomic is a fault; on some hosts a locked access across cache lines ends the process."""
     size = record.bits // 8
-    aligned = f.block("aligned")
-    misaligned = f.block("misaligned")
-    f.branch(f.let(f"icmp eq i64 {f.let(f'and i64 {address}, {size - 1}')}, 0"), aligned, misaligned)
-    f.label(misaligned)
-    kind = _faults.FAULT_WRITE
-    if record.space == "ds":
-        kind = _faults.FAULT_LDS
-        base = f.let(f"ptrtoint ptr {f.load('ptr', f.at('%w', at.LDS))} to i64")
-        address = f.let(f"sub i64 {address}, {base}")
-    f.call(
-        "void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", str(kind)), ("i64", lane), ("i64", address),
-        ("i64", str(size)),
-    )  # fmt: skip
+    with f.if_(f.let(f"icmp ne i64 {f.let(f'and i64 {address}, {size - 1}')}, 0")):
+        kind = _faults.FAULT_WRITE
+        if record.space == "ds":
+            kind = _faults.FAULT_LDS
+            base = f.let(f"ptrtoint ptr {f.load('ptr', f.at('%w', at.LDS))} to i64")
+            address = f.let(f"sub i64 {address}, {base}")
+        _fault(f, kind, lane, address, size, next_)
+
+
+def _may_reach(record: Memory) -> bool:
+    """Whether an atomic may be one on a part of its dword, of which the rest lies beyond an allocation."""
+    return bool(record.part) and record.space != "ds"
+
+
+def _kept(f: Function, record: Memory, lane: str, address: str, words: tuple[str, str, str, str], next_: str) -> str:
+    """The new value with the bits beyond the allocation as they are; a fault if the instruction was to change them.
+
+    words: the old value, the new one, the data operand, and the bits beyond.
+    """
+    seen, new, data, beyond = words
+    # adding 0 to a half that lies beyond is no wish to change it, though -0 + 0 is 0
+    change = f.let(f"and i32 {data}, {0x7FFF7FFF}") if record.part == "halves" else f.let(f"xor i32 {seen}, {new}")
+    with f.if_(f.let(f"icmp ne i32 {f.let(f'and i32 {change}, {beyond}')}, 0")):
+        _fault(f, _faults.FAULT_WRITE, lane, address, 4, next_)
+    inside = f.let(f"and i32 {new}, {f.let(f'xor i32 {beyond}, -1')}")
+    return f.let(f"or i32 {inside}, {f.let(f'and i32 {seen}, {beyond}')}")
+
+
+def _fault(f: Function, kind: int, lane: str, address: str, size: int, next_: str) -> None:
+    """Note a fault and go on with the next lane."""
+    where = ("i64", lane), ("i64", address), ("i64", str(size))
+    f.call("void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", str(kind)), *where)
     f.jump(next_)
-    f.label(aligned)
+    f.label(f.block("unreachable"))
 
 
 def _read(f: Function, plane: str, lane: str, bits: int, lanes: int) -> str:

@@ -47,7 +47,7 @@ def _move(access: str, lanes: int) -> Function:
     with f.loop("%dwords") as k:
         mask = f.load("i64", f.index("i64", masks, k))
         _note(f, mask, k)
-        allowed = ("i64", str(int(access == "store"))), ("i64", str(_faults.END))
+        allowed = ("i64", str(int(access == "store"))), ("i64", str(_faults.EXACT))
         good = f.call("i64", "check_memory", ("ptr", "%w"), ("i64", mask), ("i64", "4"), ("i32", "%inst"), *allowed)
         plane = f.at("%registers", f.let(f"mul i64 {k}, {4 * lanes}"))
         zero = [("i64", f.let(f"xor i64 {first}, {mask}"))] if access == "load" else []

@@ -5,9 +5,12 @@ from __future__ import annotations
 from antiphase.machine import _layout as at
 from antiphase.machine._addresses import bits, splat
 from antiphase.machine._faults import (
+    END,
+    EXACT,
     FAULT_EXEC,
     FAULT_LDS,
     FAULT_SCRATCH,
+    LOAD_REACH,
     PRIVATE_APERTURE,
     SHARED_APERTURE,
 )  # fmt: skip
@@ -63,11 +66,18 @@ def _check_whole(lanes: int) -> Function:
     return f
 
 
+def _reach(f: Function) -> str:
+    """What `find` has for `reach`: that of a load only where the launch allows it."""
+    loads = f.load("i64", f.at(f.load("ptr", f.at("%w", at.CONTEXT)), LOAD_REACH))
+    write = f.let("icmp ne i64 %write, 0")
+    return f.let(f"and i64 %reach, {f.let(f'select i1 {write}, i64 -1, i64 {loads}')}")
+
+
 def _check_memory(lanes: int) -> Function:
     longs = f"<{lanes} x i64>"
     f = Function(
         "check_memory", "i64",
-        [("ptr", "w"), ("i64", "mask"), ("i64", "size"), ("i32", "inst"), ("i64", "write"), ("i64", "end")],
+        [("ptr", "w"), ("i64", "mask"), ("i64", "size"), ("i32", "inst"), ("i64", "write"), ("i64", "reach")],
     )  # fmt: skip
     with f.if_(f.let("icmp eq i64 %mask, 0")):
         f.ret("0")
@@ -75,11 +85,11 @@ def _check_memory(lanes: int) -> Function:
     # most instructions stay in one allocation: find that of the first lane and test the others against it
     addresses = f.at("%w", at.ADDRESSES)
     first = f.load("i64", f.index("i64", addresses, f.call("i64", "llvm.cttz.i64", ("i64", "%mask"), ("i1", "true"))))
-    wanted = ("i64", "%size"), ("i64", "%write"), ("i64", "%end")
-    entry = f.call("ptr", "find", ("ptr", "%w"), ("i64", first), *wanted)
+    wanted = ("i64", "%size"), ("i64", "%write")
+    entry = f.call("ptr", "find", ("ptr", "%w"), ("i64", first), *wanted, ("i64", str(EXACT)))
     with f.if_(f.let(f"icmp ne ptr {entry}, null")):
         all_ = f.load(longs, addresses, 64)
-        start, end = f.load("i64", entry), f.load("i64", f.at(entry, "%end"))
+        start, end = f.load("i64", entry), f.load("i64", f.at(entry, END))
         # one unsigned comparison: address - start <= end - start - size
         offset = f.let(f"sub {longs} {all_}, {splat(f, start, lanes)}")
         room = f.let(f"sub i64 {f.let(f'sub i64 {end}, {start}')}, %size")
@@ -88,10 +98,11 @@ def _check_memory(lanes: int) -> Function:
         with f.if_(f.let(f"icmp eq i64 {outside}, 0")):
             f.ret("%mask")
             f.label(f.block("unreachable"))
+    reach = _reach(f)
     good = f.variable("i64", "0")
     with f.each_bit("%mask") as lane:
         address = f.load("i64", f.index("i64", addresses, lane))
-        entry = f.call("ptr", "find", ("ptr", "%w"), ("i64", address), *wanted)
+        entry = f.call("ptr", "find", ("ptr", "%w"), ("i64", address), *wanted, ("i64", reach))
         found, missing, done = f.block("found"), f.block("missing"), f.block("done")
         f.branch(f.let(f"icmp ne ptr {entry}, null"), found, missing)
         f.label(found)
@@ -147,8 +158,9 @@ def _check_flat(lanes: int) -> Function:
     """
     f = Function(
         "check_flat", "i64",
-        [("ptr", "w"), ("i64", "mask"), ("i64", "size"), ("i32", "inst"), ("i64", "write"), ("i64", "end")],
+        [("ptr", "w"), ("i64", "mask"), ("i64", "size"), ("i32", "inst"), ("i64", "write"), ("i64", "reach")],
     )  # fmt: skip
+    reach = _reach(f)
     addresses = f.at("%w", at.ADDRESSES)
     good = f.variable("i64", "0")
     with f.each_bit("%mask") as lane:
@@ -178,7 +190,7 @@ def _check_flat(lanes: int) -> Function:
         f.jump(global_)
         f.label(global_)
         entry = f.call(
-            "ptr", "find", ("ptr", "%w"), ("i64", address), ("i64", "%size"), ("i64", "%write"), ("i64", "%end")
+            "ptr", "find", ("ptr", "%w"), ("i64", address), ("i64", "%size"), ("i64", "%write"), ("i64", reach)
         )  # fmt: skip
         fits.set(f.let(f"icmp ne ptr {entry}, null"))
         f.jump(done)

@@ -30,7 +30,7 @@ Sides = tuple[int, int, int]
 _STACK = 16384
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """What waves of a workgroup start with.
 

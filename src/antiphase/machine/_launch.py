@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from antiphase import arch
 from antiphase.asm import Kernel, Program
 from antiphase.errors import Incomplete, UserError
-from antiphase.isa import generation
+from antiphase.isa import Memory as MemoryRecord
+from antiphase.isa import find, generation
 from antiphase.machine import _faults, _native, _runtime
 from antiphase.machine._entry import Sides, dispatch_packet, layout_of, private_bytes
 from antiphase.machine._layout import Layout
@@ -38,17 +39,18 @@ Progress = Callable[[int, int], None]
 Interrupt = Callable[[], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Execution:
-    """A finished launch.
+    """A finished launch; equal to no other.
 
-    instructions: wave-instructions executed. counts: executions of each instruction of the kernel, by index.
-    faults: accesses that had no effect, the first FAULTS_KEPT of fault_count. seconds: wall time without translation.
-    lds_bytes: LDS that each workgroup had.
+    grid: workgroups in x, y, z. instructions: wave-instructions executed. counts: executions of each instruction of the
+    kernel, by index. faults: accesses that had no effect, the first FAULTS_KEPT of fault_count. seconds: wall time
+    without translation. lds_bytes: LDS that each workgroup had.
     """
 
     program: Program
     kernel: Kernel
+    grid: tuple[int, int, int]
     memory: Memory
     instructions: int
     counts: NDArray[np.int64]
@@ -62,6 +64,17 @@ class Execution:
         """Wave-instructions whose mnemonic starts with `prefix`."""
         chosen = [i.mnemonic.startswith(prefix) for i in self.kernel.instructions]
         return int(self.counts[chosen].sum())
+
+    def __repr__(self) -> str:
+        return (
+            f"<Execution kernel={self.kernel.name!r} target={self.program.target!r} grid={self.grid} "
+            f"instructions={self.instructions} faults={self.fault_count} recorded={self.recording is not None}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from antiphase.report.notebook import execution_html
+
+        return execution_html(self)
 
 
 @functools.cache
@@ -77,6 +90,7 @@ class _Code:
     library: _native.Library
     entry: int
     run: Callable[[int], int]
+    load_reach: int
 
 
 CODES_KEPT = 64
@@ -107,7 +121,15 @@ def _translated(program: Program, kernel: Kernel, layout: Layout) -> _Code:
     translation = translate(program, kernel, layout)
     library = _native.Library(translation.text, 0)
     run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(runtime.address("run"))
-    return _Code(replace(translation, text=""), library, library.address(translation.symbol), run)
+    entry = library.address(translation.symbol)
+    return _Code(replace(translation, text=""), library, entry, run, _load_reach(kernel, program.target))
+
+
+def _load_reach(kernel: Kernel, target: str) -> int:
+    """How far loads of a dword reach: an atomic on 8 or 16 bits is a loop that begins with one of the whole dword."""
+    records = (find(i.mnemonic, target) for i in kernel.instructions if "atomic" in i.mnemonic)
+    parts = any(isinstance(record, MemoryRecord) and record.part == "bits" for record in records)
+    return _faults.DWORD if parts else _faults.EXACT
 
 
 def run(
@@ -194,7 +216,7 @@ def _check_cluster(cluster: tuple[int, int, int], grid: tuple[int, int, int], pr
         raise UserError(f"grid {grid} in clusters of {cluster}", file=program.name, remedy=remedy)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Job:
     """One launch while it runs: what its host threads share."""
 
@@ -251,6 +273,7 @@ class Job:
         self.context[_faults.ALLOCATION_COUNT // 8] = len(self._table)
         self.context[_faults.FAULTS // 8] = self.faults.ctypes.data
         self.context[_faults.FAULT_CAPACITY // 8] = FAULTS_KEPT
+        self.context[_faults.LOAD_REACH // 8] = self.code.load_reach
 
     def run(self, workers: int) -> None:
         """Run all workgroups: the first in the calling thread, what is left then on host threads of their own."""
@@ -271,11 +294,18 @@ class Job:
     def _spread(self, makers: Sequence[Callable[[], Worker]]) -> None:
         """Run workers on a thread each. The calling thread only waits, so that Ctrl-C reaches it."""
         threads = [threading.Thread(target=self._work, args=(make,), daemon=True) for make in makers]
-        for thread in threads:
-            thread.start()
+        started: list[threading.Thread] = []
         try:
-            shown = -1
             for thread in threads:
+                try:
+                    thread.start()
+                except RuntimeError as error:  # the system has no thread to give: fewer do the same work
+                    if not started:
+                        raise Incomplete(f"{self.program.name}: the system gives no thread to run on") from error
+                    break
+                started.append(thread)
+            shown = -1
+            for thread in started:
                 while thread.is_alive():
                     thread.join(0.05)
                     if self.progress and self.finished != shown:
@@ -284,7 +314,7 @@ class Job:
         finally:
             # the threads leave at their next return to the host; memory they use must outlive them
             self.stop.set()
-            for thread in threads:
+            for thread in started:
                 thread.join()
 
     def _work(self, make: Callable[[], Worker], pause: bool = False) -> bool:
@@ -323,7 +353,7 @@ class Job:
                 self.program, self.kernel.name, self.grid, per_group, self.layout.lanes, waves, self.cluster, host
             )  # fmt: skip
         return Execution(
-            self.program, self.kernel, self.memory, int(counts.sum()), counts,
+            self.program, self.kernel, self.grid, self.memory, int(counts.sum()), counts,
             read_faults(self.faults, min(fault_count, FAULTS_KEPT)), fault_count, recording, seconds,
             self.lds_bytes,
         )  # fmt: skip

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
-import tempfile
-from pathlib import Path
 
 import llvmlite
 import llvmlite.binding as llvm
 
-
-def cache_directory() -> Path:
-    """Where compiled objects are kept: ANTIPHASE_CACHE, else the user's cache directory."""
-    chosen = os.environ.get("ANTIPHASE_CACHE")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "antiphase"
+from antiphase._paths import cache_directory, keep, read_kept
 
 
 @functools.cache
@@ -54,11 +44,10 @@ def compile_object(text: str, level: int) -> bytes:
     """Object code of an IR module. level 0: no passes (straight-line kernel code); 2: the usual pipeline."""
     triple, cpu, features = _host()
     key = hashlib.sha256("\0".join([llvmlite.__version__, triple, cpu, features, str(level), text]).encode())
-    path = cache_directory() / "objects" / key.hexdigest()[:2] / f"{key.hexdigest()}.o"
-    try:
-        return path.read_bytes()
-    except OSError:
-        pass
+    path = cache_directory() / "objects" / key.hexdigest()[:2] / f"{key.hexdigest()}.kept"
+    # LLVM's loader takes the process down with it when it meets a damaged object
+    if (kept := read_kept(path)) is not None:
+        return kept
     module = llvm.parse_assembly(text)
     module.triple = triple
     machine = _target_machine(level)
@@ -67,20 +56,8 @@ def compile_object(text: str, level: int) -> bytes:
         builder = llvm.create_pass_builder(machine, options)
         builder.getModulePassManager().run(module, builder)
     code = machine.emit_object(module)
-    _store(path, code)
+    keep(path, code)
     return code
-
-
-def _store(path: Path, code: bytes) -> None:
-    """Write atomically; a cache that cannot be written costs time, not results."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(code)
-        os.replace(temporary, path)
-    except OSError:
-        pass
 
 
 def publish(name: str, address: int) -> None:

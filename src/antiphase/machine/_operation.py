@@ -189,9 +189,9 @@ class Operation:
             self.c.f.call("void", "record", ("ptr", "%w"), *event)
         args = [("ptr", "%w"), ("i64", place.mask), ("i64", self.size), self.inst]
         if place.window in ("memory", "flat"):
-            whole_dword = self.size == "4" and record.access != "store"
+            whole_dword = bool(record.part) or (self.size == "4" and record.access == "load")
             args += [("i64", str(int(record.access != "load")))]
-            args += [("i64", str(_faults.DWORD_END if whole_dword else _faults.END))]
+            args += [("i64", str(_faults.DWORD if whole_dword else _faults.EXACT))]
         return self.c.f.call("i64", f"check_{place.window}", *args)
 
     def load(self, place: Place, to: str) -> str:

@@ -5,9 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from antiphase import arch
-from antiphase.asm import Call, Imm, Instruction, Kernel, Modified, Operand, Program, Reg, Waits
+from antiphase.asm import (
+    Call,
+    FloatImm,
+    Imm,
+    Instruction,
+    Kernel,
+    Modified,
+    Operand,
+    Program,
+    Reg,
+    Special,
+    Waits,
+    is_inline,
+)
 from antiphase.errors import UserError
-from antiphase.isa import Alu, Control, Memory, Record, generation
+from antiphase.isa import Alu, Control, Memory, Record, Slot, find, generation
 
 # first and last immediate offset: what LLVM's assembler accepts. RDNA3 ISA p. 121, RDNA3.5 p. 123, RDNA4 p. 146
 _SIGNED_13, _UNSIGNED_12, _SIGNED_24, _UNSIGNED_16 = (-4096, 4095), (0, 4095), (-(1 << 23), (1 << 23) - 1), (0, 65535)
@@ -24,20 +37,36 @@ Complaint = tuple[str, str]
 """What is wrong with a line, and what to do."""
 
 
-def check(program: Program, kernel: Kernel, records: list[Record], pairs: dict[int, Alu]) -> None:
-    """UserError for the first line that no machine runs as written."""
-    for index, (instruction, record) in enumerate(zip(kernel.instructions, records, strict=True)):
-        for what, remedy in _complaints(program.target, kernel, index, record, pairs.get(index)):
-            raise UserError(what, file=program.name, line=instruction.line, remedy=remedy)
+def check_lines(program: Program, kernel: Kernel) -> None:
+    """UserError for the first line that no machine runs as written; those without a record are not judged."""
+    records = {one.mnemonic: find(one.mnemonic, program.target) for one in _halves(kernel)}
+    for index, instruction in enumerate(kernel.instructions):
+        record = records[instruction.mnemonic]
+        if record is not None:
+            pair = records[instruction.pair.mnemonic] if instruction.pair is not None else None
+            for what, remedy in _complaints(program.target, kernel, index, record, pair):
+                raise UserError(what, file=program.name, line=instruction.line, remedy=remedy)
 
 
-def _complaints(target: str, kernel: Kernel, index: int, record: Record, pair: Alu | None) -> Iterator[Complaint]:
+def _halves(kernel: Kernel) -> Iterator[Instruction]:
+    for instruction in kernel.instructions:
+        yield instruction
+        if instruction.pair is not None:
+            yield instruction.pair
+
+
+def _complaints(target: str, kernel: Kernel, index: int, record: Record, pair: Record | None) -> Iterator[Complaint]:
     instruction = kernel.instructions[index]
     wide = kernel.metadata.wavefront_size == 64
-    if pair is not None:
+    if isinstance(pair, Alu):
         yield from _dual_issue(target, instruction, pair, wide)
     if isinstance(record, Memory):
         yield from _offsets(target, instruction, record)
+    if isinstance(record, Alu) and record.unit == "valu":
+        yield from _masks(instruction, record, wide)
+        yield from _scalars(target, instruction, record)
+    if isinstance(record, Alu):
+        yield from _literals(instruction)
     yield from _counts(target, instruction)
     if instruction.mnemonic.startswith("s_") and any(isinstance(o, Modified) for o in instruction.operands):
         yield f"'{instruction.text()}': scalar instructions take no input modifiers", "negate in a step of its own"
@@ -45,6 +74,61 @@ def _complaints(target: str, kernel: Kernel, index: int, record: Record, pair: A
         yield "s_alloc_vgpr in a wave of 64 lanes", "VGPRs are allocated dynamically in wave32 alone (RDNA4 ISA p. 28)"
     if _releases_vgprs(instruction):
         yield from _after_release(kernel, index)
+
+
+def _named(record: Alu) -> tuple[int, list[Slot]]:
+    """How many operands are results, and the slots of all operands in the order of the text."""
+    named = ("operand", "mask", "constant")
+    results = [slot for slot in record.signature.results if slot.role in named]
+    return len(results), [*results, *(slot for slot in record.signature.sources if slot.role in named)]
+
+
+def _masks(instruction: Instruction, record: Alu, wide: bool) -> Iterator[Complaint]:
+    """A lane mask is one SGPR in wave32 and two in wave64."""
+    _, slots = _named(record)
+    if len(slots) != len(instruction.operands):
+        return
+    for operand, slot in zip(instruction.operands, slots, strict=True):
+        if slot.role == "mask" and isinstance(operand, Reg) and operand.count != 1 + wide:
+            lanes, needed = (64, "two SGPRs") if wide else (32, "one SGPR")
+            yield f"{operand} in '{instruction.text()}' is no mask of {lanes} lanes", f"name {needed}"
+
+
+_ONE_SCALAR = ("v_lshlrev_b64", "v_lshrrev_b64", "v_ashrrev_i64")
+
+
+def _scalars(target: str, instruction: Instruction, record: Alu) -> Iterator[Complaint]:
+    """LLVM, SISubtarget getConstantBusLimit: one scalar value a vector instruction on gfx9, two from gfx10 on, where
+    64-bit shifts keep one."""
+    results, _ = _named(record)
+    shift = any(instruction.mnemonic.startswith(name) for name in _ONE_SCALAR)
+    limit = 1 if generation(target) == "gfx9" or shift else 2
+    read = {_scalar(_plain(operand)) for operand in instruction.operands[results:]} - {None}
+    if instruction.mnemonic.startswith("v_writelane"):
+        read -= {"m0"}  # which lane it writes, not a value
+    read |= {"vcc"} if any(slot.role == "vcc" for slot in record.signature.sources) else set()
+    if len(read) > limit:
+        values = " and ".join(sorted(str(value) for value in read))
+        one = "one scalar value" if limit == 1 else "two scalar values"
+        yield f"'{instruction.text()}' reads {values}", f"{target} reads {one} there; move the rest to VGPRs first"
+
+
+def _literals(instruction: Instruction) -> Iterator[Complaint]:
+    """An instruction has room for one constant behind it."""
+    plain = [_plain(operand) for half in (instruction, instruction.pair) if half for operand in half.operands]
+    values = {o.value for o in plain if isinstance(o, Imm | FloatImm) and not is_inline(o)}
+    if len(values) > 1:
+        two = " and ".join(str(o) for o in dict.fromkeys(plain) if isinstance(o, Imm | FloatImm) and not is_inline(o))
+        yield f"'{instruction.text()}' has two constants, {two}", "move one to a register first"
+
+
+def _scalar(operand: Operand) -> str | None:
+    """What an operand takes of the constant bus; nothing for a VGPR or a constant of the encoding."""
+    if isinstance(operand, Reg):
+        return str(operand) if operand.bank in ("s", "ttmp") else None
+    if isinstance(operand, Special):
+        return operand.name.removesuffix("_lo") if operand.name not in ("null", "off") else None
+    return operand.text if isinstance(operand, Imm | FloatImm) and not is_inline(operand) else None
 
 
 def _dual_issue(target: str, instruction: Instruction, pair: Alu, wide: bool) -> Iterator[Complaint]:

@@ -163,7 +163,7 @@ def _load() -> Function:
     with f.if_(f.let(f"icmp eq i64 {count}, 0")):
         f.ret()
         f.label(f.block("unreachable"))
-    source = _found(f, address, f.let(f"shl i64 {count}, 2"), _faults.DWORD_END)
+    source = _found(f, address, f.let(f"shl i64 {count}, 2"), _faults.DWORD)
     with f.loop(count) as i:
         f.store("i32", f.load("i32", f.index("i32", source, i), 1), f.index("i32", "%to", i))
     f.ret()
@@ -176,7 +176,7 @@ def _store_function() -> Function:
     with f.if_(f.let(f"icmp eq i64 {count}, 0")):
         f.ret()
         f.label(f.block("unreachable"))
-    target = _found(f, address, f.let(f"shl i64 {count}, 2"), _faults.END, write=True)
+    target = _found(f, address, f.let(f"shl i64 {count}, 2"), _faults.EXACT, write=True)
     with f.loop(count) as i:
         f.store("i32", f.load("i32", f.index("i32", "%to", i)), f.index("i32", target, i), 1)
     f.ret()
@@ -200,17 +200,17 @@ def _load_small(name: str) -> Function:
         f.store("i32", "0", "%to")
         f.ret()
         f.label(f.block("unreachable"))
-    source = _found(f, f.let("add i64 %base, %offset"), str(bits // 8), _faults.END)
+    source = _found(f, f.let("add i64 %base, %offset"), str(bits // 8), _faults.EXACT)
     value = f.load(f"i{bits}", source, 1)
     f.store("i32", f.let(f"{'sext' if name[0] == 'i' else 'zext'} i{bits} {value} to i32"), "%to")
     f.ret()
     return f
 
 
-def _found(f: Function, address: str, size: str, end: int, write: bool = False) -> str:
+def _found(f: Function, address: str, size: str, reach: int, write: bool = False) -> str:
     """Pointer to memory that may be read, or written; a fault and a return otherwise."""
     wanted, kind = (("i64", address), ("i64", size)), str(int(write))
-    entry = f.call("ptr", "find", ("ptr", "%w"), *wanted, ("i64", kind), ("i64", str(end)))
+    entry = f.call("ptr", "find", ("ptr", "%w"), *wanted, ("i64", kind), ("i64", str(reach)))
     with f.if_(f.let(f"icmp eq ptr {entry}, null")):
         f.call("void", "fault", ("ptr", "%w"), ("i32", "%inst"), ("i32", kind), ("i64", "0"), *wanted)
         f.ret()

@@ -240,7 +240,7 @@ def _piece() -> Function:
     store = f.let(f"icmp eq i32 %what, {STORE}")
     with f.if_(f.let("icmp ne i64 %moved, 0")):
         write = f.let(f"zext i1 {store} to i64")
-        wanted = ("i64", "%address"), ("i64", "%moved"), ("i64", write), ("i64", str(_faults.END))
+        wanted = ("i64", "%address"), ("i64", "%moved"), ("i64", write), ("i64", str(_faults.EXACT))
         entry = f.call("ptr", "find", ("ptr", "%w"), *wanted)
         kind = f.let(f"zext i1 {store} to i32")
         fault(f.let(f"icmp eq ptr {entry}, null"), kind, "%address", "%moved")

@@ -35,7 +35,7 @@ from antiphase.machine._matrix_call import translate_matrix
 from antiphase.machine._messages import MESSAGES
 from antiphase.machine._modes import after, block_modes, float_mode, register_bits, skips_vectors
 from antiphase.machine._relative import is_relative, translate_relative
-from antiphase.machine._rules import check
+from antiphase.machine._rules import check_lines
 from antiphase.machine._vgpr_banks import with_full_numbers
 from antiphase.machine._waits import waits
 
@@ -115,7 +115,7 @@ def translate(program: Program, kernel: Kernel, layout: Layout) -> Translation:
     modes, disputed = block_modes(kernel)
     forms = forms_of(_with_modes(kernel, modes))
     state = State(program, kernel, records_of(program, kernel), context, forms, _pairs(program, kernel))
-    check(program, kernel, state.records, state.pairs)
+    check_lines(program, kernel)
     state.keeps_flags, state.assumed = reads_flags(kernel), known.assumed
     f.jump("dispatch")
     for block in kernel.blocks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -201,9 +202,20 @@ class Worker:
         self.worker[worker_at.EPOCH // 8] += self._slice - self.worker[worker_at.BUDGET // 8]
         self.worker[worker_at.BUDGET // 8] = self._slice
         if job.limit is not None and job.executed() >= job.limit:
-            last = job.kernel.instructions[self._busiest(self.counts).end - 1]
-            most = f"most of them in the loop of '{last.text()}' (line {last.line})"
-            raise Incomplete(f"{job.program.name}: stopped at the limit of {job.limit} instructions, {most}")
+            raise Incomplete(self._too_many())
+
+    def _too_many(self) -> str:
+        """Why the launch is cut short, and the loop that most of its instructions are in, if there is such a loop."""
+        job, block = self.job, self._busiest(self.counts)
+        where = ""
+        if 2 * self._executed(_loop_around(job.kernel, block)) > self._executed(job.kernel.blocks):
+            last = job.kernel.instructions[block.end - 1]
+            where = f", most of them in the loop of '{last.text()}' (line {last.line})"
+        more = "allow more with --max-instructions (max_instructions= in Python), or launch fewer workgroups"
+        return f"{job.program.name}: stopped at the limit of {job.limit} instructions{where}; {more}"
+
+    def _executed(self, blocks: Iterable[Block]) -> int:
+        return sum(int(self.counts[one.index]) * (one.end - one.start) for one in blocks)
 
     def _too_much(self, events: NDArray | None = None) -> str:
         """Why recording ends here. events: the last ones of the wave that needed room, which show its loop."""
@@ -222,6 +234,21 @@ class Worker:
     def _busiest(self, turns: NDArray) -> Block:
         """The block run most often, by how often each was run: of those of one loop the last, which has its branch."""
         return self.job.kernel.blocks[int(np.flatnonzero(turns >= turns.max() - 1)[-1])]
+
+
+def _loop_around(kernel: Kernel, block: Block) -> list[Block]:
+    """The blocks that lie on ways from a block back to it; none where there is no such way."""
+    after = sorted(_reached(kernel, block.index))
+    return [kernel.blocks[index] for index in after if block.index in _reached(kernel, index)]
+
+
+def _reached(kernel: Kernel, start: int) -> set[int]:
+    reached, work = set[int](), [start]
+    while work:
+        new = set(kernel.blocks[work.pop()].successors) - reached
+        reached |= new
+        work += new
+    return reached
 
 
 def _size(bytes_: int) -> str:

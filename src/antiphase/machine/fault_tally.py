@@ -25,6 +25,10 @@ class FaultGroup:
     count: int
     nearest: Allocation | None
 
+    def __repr__(self) -> str:
+        where = f"{self.program}:{self.instruction.line}"
+        return f"<FaultGroup kernel={self.kernel!r} at={where!r} kind={self.first.kind!r} count={self.count}>"
+
 
 @dataclass(slots=True)
 class FaultTally:
@@ -32,6 +36,10 @@ class FaultTally:
 
     _groups: dict[tuple[str, str, int, str], FaultGroup] = field(default_factory=dict)
     unkept: int = 0
+
+    def __repr__(self) -> str:
+        faults = self.unkept + sum(group.count for group in self._groups.values())
+        return f"<FaultTally groups={len(self._groups)} faults={faults}>"
 
     @classmethod
     def of(cls, executions: Iterable[Execution]) -> FaultTally:

@@ -12,7 +12,8 @@ from antiphase.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """Bytes [address, address + size) of this process. owner is kept alive as long as the allocation.
+    """Bytes [address, address + size) of this process. owner is kept alive as long as the allocation, and no part of
+    what makes two equal.
 
     host: the host reads and writes them while waves do.
     """
@@ -21,11 +22,11 @@ class Allocation:
     size: int
     name: str
     writable: bool = True
-    owner: object = None
+    owner: object = field(default=None, compare=False, repr=False)
     host: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Memory:
     """The registered allocations of a launch. Device addresses are host addresses inside them.
 
@@ -47,6 +48,9 @@ class Memory:
         """Register a contiguous NumPy array. host: as for `Allocation`."""
         self.add(array.ctypes.data, array.nbytes, name, writable, array, host)
 
+    def __repr__(self) -> str:
+        return f"<Memory allocations={len(self.allocations)} bytes={sum(a.size for a in self.allocations)}>"
+
     def nearest(self, address: int) -> Allocation | None:
         """The allocation whose end or start lies closest to an address: what a stray access probably meant."""
 
@@ -56,16 +60,9 @@ class Memory:
         return min((a for a in self.allocations if a.size), key=distance, default=None)
 
     def table(self) -> NDArray[np.uint64]:
-        """Rows (first byte, one past the last, the same rounded up to a dword, writable) for the native code.
-
-        Dword loads and atomics may reach to the end of a dword: a 16-bit atomic is a loop over the dword that holds it.
-        """
-        rows = []
-        for a in self.allocations:
-            if a.size:
-                end = a.address + a.size
-                rows.append((a.address, end, (end + 3) & ~3, int(a.writable)))
-        return np.array(rows, np.uint64).reshape(len(rows), 4)
+        """Rows (first byte, one past the last, writable) for the native code."""
+        rows = [(a.address, a.address + a.size, int(a.writable)) for a in self.allocations if a.size]
+        return np.array(rows, np.uint64).reshape(len(rows), 3)
 
 
 @dataclass(frozen=True, slots=True)

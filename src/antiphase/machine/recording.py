@@ -6,7 +6,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +31,21 @@ _FORMAT = 2
 _FIXED_BARRIERS = np.array([-1, -3])
 
 
-@dataclass(frozen=True, slots=True)
-class BarrierEvents:
+class _Arrays:
+    """Records of arrays and numbers: equal where all of them are."""
+
+    __slots__ = ()
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        names = [field.name for field in fields(self)]  # pyright: ignore[reportArgumentType]
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BarrierEvents(_Arrays):
     """Barriers that a wave met, in order; arrays over its events.
 
     instruction: index in the kernel. number: -1 the workgroup's, -3 the cluster's, 0 to 16 named ones. members, phase:
@@ -44,15 +57,21 @@ class BarrierEvents:
     members: NDArray[np.int64]
     phase: NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        return f"<BarrierEvents events={len(self.instruction)}>"
 
-@dataclass(frozen=True, slots=True)
-class WaveTrace:
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WaveTrace(_Arrays):
     """One wave's events in program order, and its rows of address offsets (rows x lanes, u32)."""
 
     workgroup: int
     wave: int
     events: NDArray
     rows: NDArray[np.uint32]
+
+    def __repr__(self) -> str:
+        return f"<WaveTrace workgroup={self.workgroup} wave={self.wave} events={len(self.events)}>"
 
     def blocks(self) -> NDArray[np.uint32]:
         """Indices of the executed blocks, in order."""
@@ -84,7 +103,7 @@ class WaveTrace:
         return events["base"][:, None] + offset
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Recording:
     """All waves of a launch. program: the code that ran. workgroups are numbered x fastest.
 
@@ -100,6 +119,13 @@ class Recording:
     waves: tuple[WaveTrace, ...]
     cluster: tuple[int, int, int] = (1, 1, 1)
     host_memory: tuple[tuple[int, int], ...] = ()
+
+    def __repr__(self) -> str:
+        events = sum(len(wave.events) for wave in self.waves)
+        return (
+            f"<Recording kernel={self.kernel!r} target={self.program.target!r} grid={self.grid} "
+            f"waves={len(self.waves)} lanes={self.lanes} events={events}>"
+        )
 
     def place(self, workgroup: int) -> tuple[int, int]:
         """The number of a workgroup's cluster, and the workgroup's place in it, both x fastest."""
@@ -155,7 +181,10 @@ class Recording:
                 header = json.loads(file["header"].tobytes())
                 text, lengths = file["text"].tobytes().decode(), file["lengths"]
                 events, rows = file["events"], file["rows"]
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        except OSError as error:
+            remedy = "check the path"
+            raise UserError(f"cannot read: {error.strerror or error}", file=str(path), remedy=remedy) from error
+        except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise UserError(f"not a recording: {error}", file=str(path), remedy="record the launch again") from error
         if header.get("format") != _FORMAT:
             raise UserError(

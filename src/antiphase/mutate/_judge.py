@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -45,6 +45,11 @@ class Judged:
     reason: Reason | None = None
     text: str = ""
 
+    def __repr__(self) -> str:
+        by = f"{self.by.check}/{self.by.rule}" if self.by else self.reason
+        to = f" -> {'; '.join(self.mutant.after)!r}" if self.mutant.after else ""
+        return f"<Judged {self.mutant.before!r}{to} {self.status} by={by!r}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -55,6 +60,10 @@ class Outcome:
     judged: tuple[Judged, ...]
     baseline: tuple[Finding, ...]
     launched: bool
+
+    def __repr__(self) -> str:
+        counts = " ".join(f"{status}={self.count(status)}" for status in get_args(Status))
+        return f"<Outcome kernel={self.kernel.name!r} {counts} launched={self.launched}>"
 
     def count(self, status: Status) -> int:
         return sum(one.status == status for one in self.judged)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -15,7 +17,12 @@ class _Terminal(Console):
 
 
 def terminal() -> Console:
-    """A console on standard output; BrokenPipeError if its reader goes away."""
+    """A console on standard output; OSError if that cannot be written, BrokenPipeError if its reader goes away.
+
+    Letters that the locale's encoding lacks become question marks.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     return _Terminal()
 
 

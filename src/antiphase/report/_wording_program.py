@@ -178,11 +178,6 @@ RULES: dict[str, Wording] = {
         "The registers cannot be named there.",
         "`antiphase arch show`, max_vgprs and max_agprs",
     ),
-    "port/vgpr_banks": Wording(
-        lambda f: f"{f['used']} VGPRs: {f['to']} names those above v255 through s_set_vgpr_msb",
-        "The text keeps eight bits of a register number, and the bank must be set before each use.",
-        "LLVM AMDGPULowerVGPREncoding.cpp",
-    ),
     "port/number_format": Wording(
         lambda f: f"{times(f['uses'], 'instruction')} on 8-bit floats: {f['from']} here, {f['now']} on {f['to']}",
         "The same byte is another number: biases differ by one, and 0x80 is NaN in FNUZ and -0 in OCP.",

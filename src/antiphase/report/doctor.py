@@ -32,6 +32,10 @@ _GUIDE = {
         "keeping translated kernels between runs",
         "export ANTIPHASE_CACHE=a directory you can write to",
     ),
+    "Triton cache": (
+        "keeping compiled kernels between runs; Triton compiles none without one",
+        "export TRITON_CACHE_DIR=a directory you can write to",
+    ),
 }
 _MARKS = {"ok": "[green]ok[/]", "missing": "[yellow]missing[/]", "unsuitable": "[red]unsuitable[/]"}
 

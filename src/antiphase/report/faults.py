@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from antiphase.machine import Allocation, Fault
+from antiphase.machine import Allocation, Execution, Fault
 from antiphase.machine.fault_tally import FaultGroup, FaultTally
-from antiphase.report._words import distance
+from antiphase.report._words import distance, times
 
 _ACTIONS = {
     "read": "bad read of global memory",
@@ -19,6 +19,17 @@ def fault_lines(tally: FaultTally) -> list[str]:
     """One line a group: source line, how often, instruction, first access, allocation nearest to it."""
     lines = [_line(group) for group in tally.groups]
     return [*lines, f"{tally.unkept:,} more accesses had no effect"] if tally.unkept else lines
+
+
+def fault_warning(execution: Execution) -> str:
+    """The faults of one launch in a line: how many, and the first instruction of those that made them."""
+    tally = FaultTally.of([execution])
+    first, *others = tally.groups
+    if not others and not tally.unkept:
+        return _line(first)
+    count = times(execution.fault_count, "bad access")
+    sites = times(len({one.first.instruction for one in tally.groups}), "instruction")
+    return f"kernel {first.kernel}: {count}, by {'at least ' if tally.unkept else ''}{sites}; {_line(first)}"
 
 
 def _line(group: FaultGroup) -> str:

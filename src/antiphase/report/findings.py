@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from antiphase.checks import Cause, CheckedKernel, Finding, Severity, Suppressed, Suppression, causes, verdict
+from antiphase.checks import Cause, CheckedKernel, CheckResult, Finding, Severity, Suppression, causes, verdict
 from antiphase.report._finding_words import Place, fix_lines, message, places, shown, waves_text
 from antiphase.report._wording import citation, wording
 from antiphase.report._words import times
@@ -24,7 +24,7 @@ _NOUNS = {"error": "error", "warning": "warning", "info": "note"}
 _ALIKE_SHOWN = 6
 
 
-def notes(result: Suppressed) -> list[str]:
+def notes(result: CheckResult) -> list[str]:
     """What there is to say about the suppressions themselves."""
     unreasoned = [
         f"{shown(where)}: the comment allows nothing without a reason: add -- why" for where in result.unreasoned
@@ -45,7 +45,7 @@ def held_back(part: CheckedKernel) -> str:
     return f"{part.kernel.name}: {count} of useless held back: the errors of {errors} may need what orders nothing now"
 
 
-def print_findings(result: Suppressed, console: Console, limit: int = 20) -> None:
+def print_findings(result: CheckResult, console: Console, limit: int = 20) -> None:
     """Print the findings of all kernels, at most `limit` of those that are alike once, and the verdict."""
     groups = [group for part in result.kept for group in _alike(part)]
     for part, group in groups[:limit]:
@@ -156,7 +156,7 @@ def _print_fix(part: CheckedKernel, alike: Sequence[Finding], console: Console) 
         console.print(Text(f"    {text}", style), soft_wrap=True)
 
 
-def _print_verdict(result: Suppressed, console: Console) -> None:
+def _print_verdict(result: CheckResult, console: Console) -> None:
     found = [cause.finding for part in result.kept for cause in causes(part)]
     counts = Counter(finding.severity for finding in found)
     numbers = ", ".join(times(counts[s], _NOUNS[s]) for s in _COLOURS if counts[s])
@@ -173,7 +173,7 @@ def _print_verdict(result: Suppressed, console: Console) -> None:
     console.print(Text(f"checks: {checks or 'none'}{_looked_at(result)}", "dim"), soft_wrap=True)
 
 
-def _looked_at(result: Suppressed) -> str:
+def _looked_at(result: CheckResult) -> str:
     launches = sum(part.launches for part in result.kept)
     if not launches:
         return ", on every path"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from antiphase.checks import Cause, CheckedKernel, Finding, Suppressed, causes, verdict
+from antiphase.checks import Cause, CheckedKernel, CheckResult, Finding, causes, verdict
 from antiphase.report._finding_words import Place, fix_lines, message, places
 from antiphase.report._wording import citation, wording
 from antiphase.report.findings import notes
 
 
-def as_json(result: Suppressed) -> dict[str, Any]:
+def as_json(result: CheckResult) -> dict[str, Any]:
     """One object: the verdict; every finding; why the verdict may not be the last word; what was looked at.
 
     Findings that one fix removes are one, with the sites of the others as `alike`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from antiphase.checks import CheckedKernel, Finding, Suppressed, causes
+from antiphase.checks import CheckedKernel, CheckResult, Finding, causes
 from antiphase.report._finding_words import fix_lines, message, places, shown
 from antiphase.report._words import times
 from antiphase.report.findings import held_back
@@ -10,7 +10,7 @@ from antiphase.report.findings import held_back
 _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
 
-def workflow_commands(result: Suppressed) -> list[str]:
+def workflow_commands(result: CheckResult) -> list[str]:
     """The lines to print, in the format of GitHub's "Workflow commands for GitHub Actions"."""
     lines = []
     for part in result.kept:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from antiphase import __version__
-from antiphase.checks import Cause, CheckedKernel, Finding, Suppressed, Suppression, causes
+from antiphase.checks import Cause, CheckedKernel, CheckResult, Finding, Suppression, causes
 from antiphase.report._finding_words import Place, message, places
 from antiphase.report._wording import citation, wording
 from antiphase.report.findings import held_back, notes
@@ -16,7 +16,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
-def as_sarif(result: Suppressed) -> dict[str, Any]:
+def as_sarif(result: CheckResult) -> dict[str, Any]:
     """One SARIF log with one run. Suppressed findings are in it, marked as such."""
     rules: dict[str, dict[str, Any]] = {}
     results = [_result(part, cause, None, rules) for part in result.kept for cause in causes(part)]

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from antiphase.asm import Program
-from antiphase.checks import CheckedKernel, Suppressed
+from antiphase.checks import CheckedKernel, CheckResult
 from antiphase.errors import UserError
 
 _HINT = "{name}:{line} is a line of the text that was compiled: --save-asm FOLDER writes it"
 
 
-def save_texts(result: Suppressed, folder: str | Path) -> Suppressed:
+def save_texts(result: CheckResult, folder: str | Path) -> CheckResult:
     """Write every kernel's text into a folder, as NAME.s or, where several have a name, NAME-2.s and so on.
 
     Returns the result with its programs named by these files. UserError where they cannot be written.
@@ -47,7 +47,7 @@ def _free(folder: Path, name: str, taken: set[Path]) -> Path:
     return path
 
 
-def text_hint(result: Suppressed) -> str | None:
+def text_hint(result: CheckResult) -> str | None:
     """How to get at the text that findings name, where it is in no file."""
     for part in result.kept:
         for site in (site for finding in part.checked.findings for site in finding.sites):

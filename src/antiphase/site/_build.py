@@ -31,9 +31,9 @@ def build(folder: Path, step: Callable[[str], object] = lambda text: None) -> li
     try:
         return _write(folder, step)
     except OSError as error:
-        raise UserError(
-            f"the site cannot be written to {folder}: {error.strerror}", remedy="choose a folder"
-        ) from error
+        # shutil's error about several files is a list of source, destination and reason
+        why = error.strerror or error.args[0][0][-1]
+        raise UserError(f"the site cannot be written to {folder}: {why}", remedy="choose a folder") from error
 
 
 def _write(folder: Path, step: Callable[[str], object]) -> list[Path]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from antiphase import __version__, kernels
-from antiphase._paths import cache_directory
+from antiphase._paths import cache_directory, keep, read_kept
 from antiphase.asm import Instruction, Kernel
 from antiphase.demo import Demo, demonstrate
 from antiphase.errors import AntiphaseError
@@ -73,11 +73,12 @@ def pipeline_runs(step: Callable[[str], object]) -> tuple[list[Run], str]:
     for gemm in (kernels.MI300X, kernels.MI350):
         path = _cached(gemm.target)
         try:
-            if not path.exists():
+            content = read_kept(path)
+            if content is None:
                 step(f"running {gemm.name} for {gemm.target}")
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(msgspec.json.encode(_reduced(demonstrate(gemm.target))))
-            runs.append(msgspec.json.decode(path.read_bytes(), type=Run))
+                content = msgspec.json.encode(_reduced(demonstrate(gemm.target)))
+                keep(path, content)
+            runs.append(msgspec.json.decode(content, type=Run))
         except AntiphaseError as error:
             return [], str(error)
     return runs, ""
@@ -90,7 +91,7 @@ def _cached(target: str) -> Path:
         for path in sorted(files("antiphase").joinpath(package).iterdir(), key=lambda each: each.name):
             if path.name.endswith(".py"):
                 digest.update(path.read_bytes())
-    return cache_directory() / "site" / f"{target}-{digest.hexdigest()[:16]}.json"
+    return cache_directory() / "site" / f"{target}-{digest.hexdigest()[:16]}.kept"
 
 
 def _reduced(demo: Demo) -> Run:

@@ -58,7 +58,8 @@ _ARGUMENT = """
 
 
 def kernel(target: str, wave: int, body: Sequence[str], pointers: int = 0) -> asm.Program:
-    """A kernel of one wave; s[0:1] point to its arguments, which are that many pointers."""
+    """A kernel of one wave; s[0:1] point to its arguments, which are that many pointers. gfx9 has wave64 alone."""
+    wave = 64 if generation(target) == "gfx9" else wave
     agprs = VGPRS if arch.target(target).has_agprs else 0
     descriptor = {
         "group_segment_fixed_size": LDS_BYTES,

@@ -20,7 +20,7 @@ _EXCHANGES = ("_swap", "_wrxchg", "_storexchg")
 """Atomics whose result in memory does not depend on what was there; a compare-and-swap is none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Early:
     """Reads by a workgroup of bytes that it has not written by then, rows alike: byte, bytes, instruction, wave."""
 
@@ -31,7 +31,7 @@ class _Early:
     wave: NDArray[np.int64]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class GlobalReads:
     """What workgroup after workgroup reads of memory that holds nothing, and where they write."""
 

@@ -21,7 +21,7 @@ from antiphase.machine import Recording, WaveTrace
 _OFFSET = np.uint64(0xFFFFFFFF)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Kinds:
     """By instruction: whether it may access private memory, is FLAT, reads it, and the bytes a lane."""
 

@@ -27,7 +27,7 @@ LDS_BYTES = 1 << 24
 """More than any LDS has: the places of a cluster's workgroups lie that far apart."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Touched:
     """Runs of bytes one after the other: start, size and the access each belongs to.
 
@@ -151,7 +151,7 @@ def _distinct(*columns: NDArray[np.int64]) -> Iterator[tuple[int, ...]]:
     yield from map(tuple, np.unique(np.stack(columns, 1), axis=0).tolist())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Part:
     """Events of one wave that share space and size."""
 

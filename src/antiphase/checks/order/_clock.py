@@ -23,7 +23,7 @@ from antiphase.checks.order._misuse import Judge, Meeting, Misuse
 from antiphase.checks.order._views import Views
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Clock:
     """rows: states x waves, how many arrivals of every wave came before; a wave that has passed n waits is in the state
     states[base[wave] + n].
@@ -71,7 +71,7 @@ class Clock:
         return found
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Walker:
     """A wave on its way. level, latest: the length of the longest chain of phases it has passed, and its end."""
 

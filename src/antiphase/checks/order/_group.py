@@ -19,7 +19,7 @@ from antiphase.checks.order._views import Leniency, Views
 from antiphase.machine import Recording, WaveTrace
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Group:
     """Waves that share barriers: their paths by wave, and what they touched.
 

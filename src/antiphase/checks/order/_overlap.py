@@ -18,7 +18,7 @@ from antiphase.checks.order._bytes import ATOMIC, READ, WRITE, Touched
 _CELLS_AT_ONCE = 1 << 22
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
     """Unordered pairs of accesses. a, b: access numbers. byte: the first byte in common. bytes_: how many."""
 

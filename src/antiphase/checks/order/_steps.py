@@ -60,7 +60,7 @@ _FIRST = 0
 """The number of the counter of loads in every generation."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Path:
     """What a wave executed, as far as order is concerned. Arrays are over its executed memory instructions, in order.
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 _GROUPS = (4, 8, 4, 4)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TensorTile:
     """Runs of bytes in LDS and in memory; in memory only those that exist there, in LDS what a store takes from it or
     all that a load fills. A multicast fills the LDS of no other workgroup, each loads for itself (10.7)."""

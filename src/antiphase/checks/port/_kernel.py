@@ -52,14 +52,10 @@ def _wave_size(program: Program, kernel: Kernel, new: arch.Target) -> Iterator[F
 
 
 def _registers(program: Program, kernel: Kernel, new: arch.Target) -> Iterator[Finding]:
-    highest = {bank: _highest(kernel, bank) for bank in "va"}
     for bank, largest in (("v", new.max_vgprs), ("a", new.max_agprs)):
-        index, count = highest[bank]
+        index, count = _highest(kernel, bank)
         if count > largest:
             yield _finding("registers", "error", index, new, bank=bank, used=count, largest=largest)
-    index, addressed = highest["v"]
-    if addressed > 256 and generation(program.target) != "gfx1250" == generation(new.name):
-        yield _finding("vgpr_banks", "error", index, new, used=addressed)
 
 
 def _highest(kernel: Kernel, bank: str) -> tuple[int, int]:

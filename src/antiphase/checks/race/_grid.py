@@ -20,7 +20,7 @@ from antiphase.isa import Memory, find
 _KINDS = {READ: "read", WRITE: "write", ATOMIC: "atomic"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Cells:
     """Rows by stretch of memory that no access begins or ends within: what one instruction did to it in all workgroups.
 

@@ -27,7 +27,7 @@ _RULES = {
 """By side, and by what it lacks (`_late`, `_early`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ordered:
     """Pairs in order, x before y. released: by access, arrivals before it counts as complete to other workgroups."""
 

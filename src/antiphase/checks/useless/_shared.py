@@ -23,7 +23,7 @@ _WAVE_BITS = 16
 _NO_ROWS = np.empty(0, np.int64)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sharing:
     """levels: of memory accesses by workgroup, over its access numbers. abroad: instructions with one that another
     workgroup shares. loads, stores: some that are no atomics are shared, so that caches matter to them."""

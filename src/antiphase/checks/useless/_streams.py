@@ -18,7 +18,7 @@ from antiphase.isa import Memory, Record, find
 NEVER = np.iinfo(np.int64).max
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Stream:
     """A path with places: a wave's executed instructions, counted.
 

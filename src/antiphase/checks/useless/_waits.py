@@ -31,7 +31,7 @@ _Met = tuple[int, int, int, int]
 """A wait that was met: place, instruction, the count it leaves, in-order operations issued before."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Case:
     path: Path
     stream: Stream
