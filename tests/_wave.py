@@ -10,12 +10,12 @@ import numpy as np
 from antiphase.asm import Reg, Special, parse_instruction
 from antiphase.isa import Alu, find
 from antiphase.machine import _layout as at
-from antiphase.machine._alu import translate_alu
 from antiphase.machine._context import Context
-from antiphase.machine._ir import Function, module
 from antiphase.machine._layout import Layout
-from antiphase.machine._lower import FloatMode
-from antiphase.machine._native import Library
+from antiphase.machine.alu._alu import translate_alu
+from antiphase.machine.llvm._ir import Function, module
+from antiphase.machine.llvm._lower import FloatMode
+from antiphase.machine.llvm._native import Library
 
 VGPRS = 64
 

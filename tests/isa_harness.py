@@ -10,9 +10,9 @@ import ml_dtypes
 import numpy as np
 
 from antiphase.isa import B1, U8, Alu, Expr, Type, find
-from antiphase.machine._ir import Function, module
-from antiphase.machine._lower import FloatMode, Lowering, Value, ir_type
-from antiphase.machine._native import Library
+from antiphase.machine.llvm._ir import Function, module
+from antiphase.machine.llvm._lower import FloatMode, Lowering, Value, ir_type
+from antiphase.machine.llvm._native import Library
 
 LANES = 64
 DTYPES: dict[str, np.dtype] = {

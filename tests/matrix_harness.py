@@ -13,10 +13,10 @@ from antiphase.arch import Fragment
 from antiphase.isa import REGISTRY, Matrix
 from antiphase.isa._formats import BITS
 from antiphase.isa.fragments import Operands, fragments
-from antiphase.machine._ir import module
-from antiphase.machine._matrix import Variant, matrix_function
-from antiphase.machine._matrix_rows import index_set
-from antiphase.machine._native import Library
+from antiphase.machine.llvm._ir import module
+from antiphase.machine.llvm._native import Library
+from antiphase.machine.matrix._matrix import Variant, matrix_function
+from antiphase.machine.matrix._matrix_rows import index_set
 
 Array = NDArray[Any]
 PLAIN = Variant()

@@ -13,7 +13,7 @@ from antiphase.checks import _run, check_execution
 from antiphase.cli import main
 from antiphase.errors import Incomplete
 from antiphase.frontends import launch_asm
-from antiphase.machine import _room
+from antiphase.machine.waves import _room
 
 SPIN = """\
 v_mov_b32 v1, 0

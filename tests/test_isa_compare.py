@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from isa_harness import DTYPES, Machine, record, run
 
-from antiphase.machine._lower import FloatMode
+from antiphase.machine.llvm._lower import FloatMode
 
 np.seterr(all="ignore")
 RNG = np.random.default_rng(23)

@@ -14,7 +14,7 @@ from isa_harness import DTYPES, Machine, record, run
 
 from antiphase.isa import F32, F64, Expr, Type
 from antiphase.isa._expr import const, fma, source
-from antiphase.machine._lower import FloatMode
+from antiphase.machine.llvm._lower import FloatMode
 
 np.seterr(all="ignore")
 RNG = np.random.default_rng(21)

@@ -8,7 +8,7 @@ import pytest
 from _wave import Wave
 from isa_harness import Machine, record, run
 
-from antiphase.machine._lower import FloatMode
+from antiphase.machine.llvm._lower import FloatMode
 
 np.seterr(all="ignore")
 RNG = np.random.default_rng(3)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from isa_harness import run
 
-from antiphase.machine._lower import FloatMode
+from antiphase.machine.llvm._lower import FloatMode
 
 GFX11, GFX12 = ("gfx1100", "gfx1103", "gfx1150", "gfx1153"), ("gfx1200", "gfx1201", "gfx1250")
 WORDS = {"f16": np.uint16, "f32": np.uint32, "f64": np.uint64}

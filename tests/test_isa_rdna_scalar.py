@@ -10,7 +10,7 @@ from _wave import Wave
 from isa_harness import run
 
 from antiphase.isa import find
-from antiphase.machine._lower import FloatMode
+from antiphase.machine.llvm._lower import FloatMode
 
 np.seterr(all="ignore")
 RNG = np.random.default_rng(7)

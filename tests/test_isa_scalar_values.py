@@ -14,7 +14,7 @@ from test_isa_rdna_minmax import Float, codes_of, compare
 from value_cases import cases, draws, same_bits
 
 from antiphase.isa import REGISTRY, Alu
-from antiphase.machine._lower import FloatMode
+from antiphase.machine.llvm._lower import FloatMode
 
 Result = tuple[int, ...]
 

@@ -15,7 +15,7 @@ from test_isa_compare import CLASSES, FLOAT, INTEGER
 from test_isa_rdna_minmax import Float, codes_of, compare
 from value_cases import FRACTION, cases, draws, same_bits
 
-from antiphase.machine._lower import FloatMode
+from antiphase.machine.llvm._lower import FloatMode
 
 np.seterr(all="ignore")
 EXAMPLES = settings(max_examples=4, deadline=None, derandomize=True, phases=[Phase.generate])

@@ -6,9 +6,9 @@ from _asm import Snippet
 
 from antiphase.asm import Imm, Reg, parse_instruction
 from antiphase.errors import Unsupported
-from antiphase.machine import _forms
-from antiphase.machine._entry import layout_of
 from antiphase.machine._translate import translate
+from antiphase.machine.alu import _forms
+from antiphase.machine.waves._entry import layout_of
 
 # every line four times on other registers; some read what they write, some overlap
 BODY = """

@@ -9,7 +9,7 @@ from _asm import Snippet
 from _memory_kernels import Kernel
 
 from antiphase.errors import Unsupported
-from antiphase.machine._known_modes import KnownModes, with_known_modes
+from antiphase.machine.control._known_modes import KnownModes, with_known_modes
 
 BOTH_MODES = pytest.mark.parametrize("record", [False, True], ids=["fast", "recording"])
 TINY = 2.0**-40

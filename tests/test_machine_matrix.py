@@ -25,10 +25,10 @@ from matrix_harness import (
 from antiphase.arch import Fragment
 from antiphase.isa import F32, U32, Expr, Matrix, source
 from antiphase.isa._formats import BITS, SMALL, decode, decode_scale
-from antiphase.machine._ir import Function, module
-from antiphase.machine._lower import FloatMode, Lowering, Value
-from antiphase.machine._matrix import Variant
-from antiphase.machine._native import Library
+from antiphase.machine.llvm._ir import Function, module
+from antiphase.machine.llvm._lower import FloatMode, Lowering, Value
+from antiphase.machine.llvm._native import Library
+from antiphase.machine.matrix._matrix import Variant
 
 RECORDS = unique_records("mfma")
 DENSE = [r for r in RECORDS if not r.sparse and r.a != "f8f6f4"]

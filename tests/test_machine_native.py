@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from antiphase.machine import _native
+from antiphase.machine.llvm import _native
 
 TEXT = """
 define i32 @seven() {
@@ -64,7 +64,7 @@ def test_a_cache_that_is_a_file_costs_time_only(tmp_path: Path, monkeypatch: pyt
 
 
 def test_processes_may_fill_one_cache_at_once(objects: Path) -> None:
-    program = f"from antiphase.machine._native import Library; print(Library({TEXT!r}, 2).address('seven') > 0)"
+    program = f"from antiphase.machine.llvm._native import Library; print(Library({TEXT!r}, 2).address('seven') > 0)"
     command = [sys.executable, "-c", program]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ, text=True) for _ in range(3)]
     assert [one.communicate()[0] for one in running] == ["True\n"] * 3

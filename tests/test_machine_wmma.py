@@ -29,7 +29,7 @@ from matrix_harness import (
 
 from antiphase.asm import parse_instruction
 from antiphase.isa import Matrix
-from antiphase.machine._matrix import Variant
+from antiphase.machine.matrix._matrix import Variant
 
 WAVES = {"rdna3": (32, 64), "rdna4": (32, 64), "cdna5": (32,)}
 CASES = [(r, lanes) for r in unique_records("rdna3", "rdna4", "cdna5") for lanes in WAVES[r.family]]

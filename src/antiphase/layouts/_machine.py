@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from antiphase.isa._formats import F8F6F4, SMALL
 from antiphase.layouts._layout import Layout
 from antiphase.layouts._operand import Element, Operand
-from antiphase.machine._ir import module
-from antiphase.machine._matrix import Variant, matrix_function
-from antiphase.machine._native import Library
+from antiphase.machine.llvm._ir import module
+from antiphase.machine.llvm._native import Library
+from antiphase.machine.matrix._matrix import Variant, matrix_function
 
 Registers = NDArray[np.uint32]
 """[register, lane] of one operand, or [probe, register, lane]. One register more than the operand has: compiled code

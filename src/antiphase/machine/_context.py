@@ -11,11 +11,11 @@ from antiphase.asm import FloatImm, Imm, Instruction, Modified, Operand, Reg, Sp
 from antiphase.errors import Unsupported
 from antiphase.isa import B1, BF16, F16, F32, F64, U8, U16, U32, U64, U128, Type
 from antiphase.machine import _layout as at
-from antiphase.machine._faults import PRIVATE_APERTURE, SHARED_APERTURE
 from antiphase.machine._image import PC_STEP, Image, code_address
-from antiphase.machine._ir import Function
 from antiphase.machine._layout import Layout
-from antiphase.machine._lower import FloatMode, Lowering, Value
+from antiphase.machine.llvm._ir import Function
+from antiphase.machine.llvm._lower import FloatMode, Lowering, Value
+from antiphase.machine.waves._faults import PRIVATE_APERTURE, SHARED_APERTURE
 
 _CONSTANTS = {
     "null": 0, "src_shared_base": SHARED_APERTURE << 32, "src_private_base": PRIVATE_APERTURE << 32,

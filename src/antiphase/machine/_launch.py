@@ -20,14 +20,16 @@ from antiphase.asm import Kernel, Program
 from antiphase.errors import Incomplete, UserError
 from antiphase.isa import Memory as MemoryRecord
 from antiphase.isa import find, generation
-from antiphase.machine import _faults, _native, _runtime
-from antiphase.machine._entry import Sides, dispatch_packet, layout_of, private_bytes
+from antiphase.machine import _runtime
 from antiphase.machine._layout import Layout
-from antiphase.machine._room import Room, default_limit
 from antiphase.machine._translate import Translation, translate
-from antiphase.machine._worker import SLICE, Worker, aligned
+from antiphase.machine.llvm import _native
 from antiphase.machine.memory import FAULT_TYPE, Fault, Memory, read_faults
 from antiphase.machine.recording import Recording, WaveTrace
+from antiphase.machine.waves import _faults
+from antiphase.machine.waves._entry import Sides, dispatch_packet, layout_of, private_bytes
+from antiphase.machine.waves._room import Room, default_limit
+from antiphase.machine.waves._worker import SLICE, Worker, aligned
 
 OPENING = 50_000
 """Instructions that run in the calling thread before others start: a small launch is over sooner than they would be."""

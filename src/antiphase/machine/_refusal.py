@@ -7,8 +7,8 @@ from dataclasses import replace
 from antiphase import arch
 from antiphase.asm import Block, Function, Instruction, Kernel, KernelMetadata, Label, Program
 from antiphase.errors import AntiphaseError, UserError
-from antiphase.machine._entry import layout_of
 from antiphase.machine._translate import translate
+from antiphase.machine.waves._entry import layout_of
 
 _VGPRS = 512
 

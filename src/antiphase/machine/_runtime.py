@@ -7,24 +7,20 @@ wave (ADDRESSES, one i64 a lane) and the lanes that may access are an i64 mask.
 from __future__ import annotations
 
 from antiphase.isa import CDNA4_TRANSPOSES, WMMA_TRANSPOSES
-from antiphase.machine import (
+from antiphase.machine.control import _barriers
+from antiphase.machine.llvm._ir import Function, module
+from antiphase.machine.transfer import (
     _addresses,
-    _barriers,
     _buffer_parts,
     _checks,
-    _events,
     _exchange,
-    _faults,
-    _in_flight,
     _lds,
     _lds_transfer,
     _moves,
-    _pending,
     _scalar,
-    _schedule,
     _tensor_native,
-)  # fmt: skip
-from antiphase.machine._ir import Function, module
+)
+from antiphase.machine.waves import _events, _faults, _in_flight, _pending, _schedule
 
 
 def _functions(lanes: int) -> list[Function]:

@@ -13,31 +13,31 @@ from dataclasses import dataclass, replace
 from antiphase.asm import Block, Instruction, Kernel, Label, Program
 from antiphase.errors import Unsupported, UserError
 from antiphase.isa import B1, COUNTERS, U32, Alu, Control, Matrix, Memory, Record, find, generation, reason
-from antiphase.machine import _events as events
 from antiphase.machine import _layout as at
-from antiphase.machine._access import translate_memory
-from antiphase.machine._alu import translate_alu
-from antiphase.machine._barrier_calls import BARRIERS
-from antiphase.machine._calls import CALLS, computed_jumps
 from antiphase.machine._context import Context
-from antiphase.machine._exceptions import note_exceptions, reads_flags
-from antiphase.machine._flow import State, block_name, event, in_flight, leave_if, trap
-from antiphase.machine._forms import forms_of
-from antiphase.machine._gpr_index import is_indexing
-from antiphase.machine._hardware import HARDWARE
 from antiphase.machine._image import Image, image_of
-from antiphase.machine._in_flight import lds_queue
-from antiphase.machine._ir import Function, module
-from antiphase.machine._known_modes import with_known_modes
 from antiphase.machine._layout import Layout
-from antiphase.machine._lower import FloatMode, Value
-from antiphase.machine._matrix_call import translate_matrix
-from antiphase.machine._messages import MESSAGES
-from antiphase.machine._modes import after, block_modes, float_mode, register_bits, skips_vectors
-from antiphase.machine._relative import is_relative, translate_relative
 from antiphase.machine._rules import check_lines
-from antiphase.machine._vgpr_banks import with_full_numbers
-from antiphase.machine._waits import waits
+from antiphase.machine.alu._alu import translate_alu
+from antiphase.machine.alu._forms import forms_of
+from antiphase.machine.alu._gpr_index import is_indexing
+from antiphase.machine.alu._relative import is_relative, translate_relative
+from antiphase.machine.alu._vgpr_banks import with_full_numbers
+from antiphase.machine.control._barrier_calls import BARRIERS
+from antiphase.machine.control._calls import CALLS, computed_jumps
+from antiphase.machine.control._exceptions import note_exceptions, reads_flags
+from antiphase.machine.control._flow import State, block_name, event, in_flight, leave_if, trap
+from antiphase.machine.control._hardware import HARDWARE
+from antiphase.machine.control._known_modes import with_known_modes
+from antiphase.machine.control._messages import MESSAGES
+from antiphase.machine.control._modes import after, block_modes, float_mode, register_bits, skips_vectors
+from antiphase.machine.control._waits import waits
+from antiphase.machine.llvm._ir import Function, module
+from antiphase.machine.llvm._lower import FloatMode, Value
+from antiphase.machine.matrix._matrix_call import translate_matrix
+from antiphase.machine.transfer._access import translate_memory
+from antiphase.machine.waves import _events as events
+from antiphase.machine.waves._in_flight import lds_queue
 
 CHUNK = 64
 """Instructions per LLVM block: the code generator's time grows faster than a block's length."""

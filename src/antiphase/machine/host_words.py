@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 import functools
 
-from antiphase.machine import _native
-from antiphase.machine._ir import Function, module
+from antiphase.machine.llvm import _native
+from antiphase.machine.llvm._ir import Function, module
 
 
 @functools.cache

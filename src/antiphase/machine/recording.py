@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from antiphase import asm
 from antiphase.errors import UserError
-from antiphase.machine import _events
 from antiphase.machine import _layout as at
+from antiphase.machine.waves import _events
 
 EVENT_TYPE = np.dtype([("kind", "u4"), ("number", "u4"), ("exec", "u8"), ("base", "u8"), ("row", "u8")])
 """kind: one of the constants below. number: block index for BLOCK, else instruction index. exec: EXEC, for memory the

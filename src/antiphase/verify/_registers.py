@@ -6,7 +6,7 @@ from antiphase import arch, asm
 from antiphase.arch._check_specs import Registers
 from antiphase.isa import Matrix, find
 from antiphase.isa.fragments import fragments
-from antiphase.machine._matrix_variant import Variant
+from antiphase.machine.matrix._matrix_variant import Variant
 from antiphase.verify._answers import Found
 from antiphase.verify._assembler_checks import Assembled, Line
 

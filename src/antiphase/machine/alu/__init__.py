@@ -1,0 +1,1 @@
+"""Vector and scalar ALU instructions: operands, lanes, shared forms, registers chosen at run time."""

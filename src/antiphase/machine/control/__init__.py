@@ -1,0 +1,1 @@
+"""Branches, calls, barriers, waits, messages, hardware registers and MODE."""

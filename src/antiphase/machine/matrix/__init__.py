@@ -1,0 +1,1 @@
+"""Matrix instructions as native functions, and calls of them."""

@@ -1,0 +1,1 @@
+"""What waves are while they run: entry state, turns, pending operations, events, faults, host threads."""
