@@ -28,6 +28,7 @@ REFUSED = [
     ("gfx942", "v_mfma_f32_16x16x16_f16 a[0:3], v[0:1], v[2:3], v[4:7]", "cannot be"),
     ("gfx1201", "v_add_f16_e32 v200.l, v1.l, v2.l", "half a VGPR below v128"),
     ("gfx1250", "v_add_f64 v[0:1], v[1:2], v[4:5]", "from an even one on"),
+    ("gfx1201", "v_dual_max_f32 v0, v1, v2 :: v_dual_mov_b32 v1, v3", "gfx1201 has no 'v_dual_max_f32'"),
     # their number
     ("gfx942", "s_waitcnt", "'s_waitcnt' has no operands; s_waitcnt takes 1"),
     ("gfx942", "s_nop", "has no operands"),

@@ -26,6 +26,13 @@ def read(line: str, target: str) -> asm.Program:
         ("gfx1100", "v_fma_f32 v0, s0, s1, s2", "reads s0 and s1 and s2; gfx1100 reads two scalar values there"),
         ("gfx1100", "v_fma_f32 v0, s0, s1, 0x12345678", "reads 0x12345678 and s0 and s1"),
         ("gfx1100", "v_fma_f32 v0, 0x12345678, 0x12345679, v1", "has two constants, 0x12345678 and 0x12345679"),
+        (
+            "gfx1100",
+            "v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v2, v3",
+            "results v0 and v2 of a dual-issue instruction share",
+        ),
+        ("gfx1100", "v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v3, v5", "first sources v1 and v5"),
+        ("gfx1201", "v_dual_add_f32 v0, v1, v6 :: v_dual_add_f32 v3, v2, v10", "second sources v6 and v10"),
         ("gfx1100", "v_lshlrev_b64 v[0:1], s0, s[2:3]", "reads one scalar value there"),
         ("gfx942", "s_waitcnt vmcnt(999)", "vmcnt(999) does not fit its field"),
         ("gfx942", "global_load_dword v0, v[2:3], off offset:5000", "offset 5000 of global_load_dword does not fit"),
@@ -51,6 +58,9 @@ def test_such_a_line_is_an_error(target: str, line: str, what: str) -> None:
         ("gfx1100", "v_fma_f32 v0, s0, s1, 1.0"),
         ("gfx1100", "v_fma_f32 v0, s0, 0x12345678, 0x12345678"),
         ("gfx1100", "v_lshlrev_b64 v[0:1], s0, v[2:3]"),
+        ("gfx1100", "v_dual_add_f32 v0, s1, v2 :: v_dual_add_f32 v1, s1, v3"),
+        ("gfx1201", "v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v3, v5"),
+        ("gfx1201", "v_dual_add_f32 v0, v1, v6 :: v_dual_add_f32 v3, v2, v6"),
     ],
 )
 def test_such_a_line_is_none(target: str, line: str) -> None:

@@ -16,7 +16,7 @@ LANES = np.arange(32)
 def test_a_dual_issue_read_sees_the_old_value(target: str) -> None:
     """Section 6, "Documented VOPD pairing semantics": RDNA 3 ISA p. 77, RDNA 3.5 p. 79."""
     k = Kernel(target)("v_mov_b32 v2, v0\nv_mov_b32 v3, 7\nv_dual_mov_b32 v2, v3 :: v_dual_mov_b32 v3, v2")
-    k("v_mov_b32 v4, 1.0\nv_mov_b32 v5, 2.0\nv_dual_add_f32 v4, v4, v5 :: v_dual_fmac_f32 v5, v4, v5").keep("v2", "v3")
+    k("v_mov_b32 v4, 1.0\nv_mov_b32 v5, 2.0\nv_dual_add_f32 v4, v4, v5 :: v_dual_fmac_f32 v5, v5, v4").keep("v2", "v3")
     rows = k.keep("v4", "v5").run().rows
     assert (rows[0] == 7).all() and (rows[1] == LANES).all()
     assert rows[2:, 0].view(np.float32).tolist() == [3.0, 4.0]
@@ -34,7 +34,7 @@ def test_rdna4_lets_the_second_half_write_what_the_first_reads(target: str) -> N
 @pytest.mark.parametrize(
     "pair",
     [
-        "v_dual_add_f32 v2, v4, v6 :: v_dual_add_f32 v3, v4, v2",
+        "v_dual_add_f32 v2, v4, v7 :: v_dual_add_f32 v3, v4, v2",
         "v_dual_add_f32 v2, v5, v4 :: v_dual_sub_f32 v3, v2, v4",
         "v_dual_mul_f32 v2, v4, v7 :: v_dual_fmac_f32 v3, v4, v2",
     ],

@@ -40,6 +40,8 @@ def _judged(mnemonic: str, operands: tuple[Operand, ...], modifiers: tuple, targ
     forms = operand_forms(mnemonic, target)
     given = tuple(map(kinds, operands))
     fitting = [form for form in forms if _places(form, mnemonic, len(given)) == len(given)]
+    if not forms and mnemonic.startswith("v_dual_") and any(operand_forms(mnemonic, each) for each in _KNOWN):
+        return f"{target} has no '{mnemonic}'", "issue it alone, or by its name there"
     if not forms or any(isinstance(operand, RegList) for operand in operands):
         return None
     if not fitting:

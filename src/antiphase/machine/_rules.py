@@ -142,6 +142,8 @@ def _dual_issue(target: str, instruction: Instruction, pair: Alu, wide: bool) ->
     assert y is not None
     if wide:
         yield "a dual-issue instruction in a wave of 64 lanes", "VOPD is for wave32 (RDNA4 ISA p. 93)"
+    if generation(target) in ("gfx11", "gfx12"):
+        yield from _banks(target, instruction, y)
     if generation(target) != "gfx12":
         return
     accumulates = any(slot.role == "tied" for slot in pair.signature.sources)
@@ -153,6 +155,24 @@ def _dual_issue(target: str, instruction: Instruction, pair: Alu, wide: bool) ->
             f"the first half of a dual-issue instruction writes {written}, which the second half reads",
             "RDNA 4 forbids it (ISA p. 93): exchange the halves or issue them apart",
         )
+
+
+# the halves' operands in one place, and how many VGPR banks there are for it: RDNA3 ISA p. 67, RDNA4 ISA p. 93
+_BANKS = (("results", 0, 2), ("first sources", 1, 4), ("second sources", 2, 4))
+
+
+def _banks(target: str, x: Instruction, y: Instruction) -> Iterator[Complaint]:
+    """VGPRs in the same place of both halves lie in different banks. RDNA 4 lets sources be the same VGPR, and asks
+    nothing of those of two moves (as LLVM's assembler does; AMDGPUAsmParser, checkVOPDRegBankConstraints)."""
+    new = generation(target) == "gfx12"
+    moves = new and {x.mnemonic, y.mnemonic} == {"v_dual_mov_b32"}
+    for what, place, banks in _BANKS[:1] if moves else _BANKS:
+        a, b = (_plain(half.operands[place]) if len(half.operands) > place else None for half in (x, y))
+        if not (isinstance(a, Reg) and isinstance(b, Reg) and a.bank == b.bank == "v"):
+            continue
+        if a.index % banks == b.index % banks and not (new and place and a.index == b.index):
+            different = "one even and one odd" if banks == 2 else "whose numbers differ in the lowest two bits"
+            yield f"the {what} {a} and {b} of a dual-issue instruction share a bank", f"take VGPRs {different}"
 
 
 def _plain(operand: Operand) -> Operand:
