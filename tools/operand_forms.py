@@ -64,7 +64,7 @@ _PLAIN = (
     "offset:8 offset:-8 offset:swizzle(SWAP,1) offset0:1 offset1:1 op_sel:[0] op_sel:[0,0] op_sel:[0,0,0] "
     "op_sel:[0,0,0,0] op_sel:[1,1] op_sel:[1,1,1] op_sel:[1,0,0,0] op_sel_hi:[0] op_sel_hi:[0,0] op_sel_hi:[0,0,0] "
     "neg_lo:[0] neg_lo:[1,0] neg_lo:[0,0] neg_lo:[0,0,0] neg_lo:[0,0,1] neg_hi:[0] neg_hi:[1,0] neg_hi:[0,0] "
-    "neg_hi:[0,0,0] neg_hi:[0,0,1] mul:2 div:2 row_mask:0xf bank_mask:0xf bound_ctrl:0 bound_ctrl:1 fi:1 "
+    "neg_hi:[0,0,0] neg_hi:[0,0,1] neg:[1,0,0] mul:2 div:2 row_mask:0xf bank_mask:0xf bound_ctrl:0 bound_ctrl:1 fi:1 "
     "dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:DWORD src1_sel:DWORD cbsz:1 abid:1 blgp:1 byte_sel:1 byte_sel:0 "
     "bitop3:1 index_key:1 index_key:0 dmask:1 dim:SQ_RSRC_IMG_1D format:1 format:[BUF_FMT_32_FLOAT] "
     "wait_vdst:1 wait_exp:1 wait_va_vdst:1 wait_vm_vsrc:1 scale_sel:1 scale_sel:0 matrix_a_scale:1 "
@@ -103,6 +103,7 @@ _TAILS = (
     " idxen offen",
     " tfe",
 )
+_SCALAR_TAILS = ("", " glc")  # other words behind scalar operands are read as symbols
 _MEMORY = ("buffer_", "cluster_", "ds_", "flat_", "global_", "scratch_", "tbuffer_", "tensor_", "s_", "lds_")
 _MASKS = ("vcc", "vcc_lo", "s0", "s[0:1]")
 _SECOND_HALVES = ("v_dual_add_nc_u32", "v_dual_and_b32", "v_dual_lshlrev_b32")
@@ -290,9 +291,10 @@ class Prober:
                     operands = list(given)
                     operands[i], operands[j] = a, b
                     yield name, tuple(operands), tail
-        tails = _TAILS if name.startswith(_MEMORY) else (tail,)
+        tails = _SCALAR_TAILS if name.startswith("s_") else _TAILS if name.startswith(_MEMORY) else (tail,)
         for more in tails:
             if not given:
+                yield from ((name, (text,), "") for text in few)
                 return
             yield name, given, more
             for i in range(len(given) + 1):
@@ -301,11 +303,31 @@ class Prober:
                     yield name, (*given[:i], text, *given[i:]), more
                     if i < len(given):
                         yield name, (*given[:i], text, *given[i + 1 :]), more
+        if name.startswith(_MEMORY) and not name.startswith("s_"):
+            yield from _with_accumulators(seed)
+            yield from _with_base(seed)
         for i, j in itertools.permutations(range(len(given)), 2) if name.startswith(_MEMORY) else ():
             yield name, given[:i], tail
             for text in few:
                 replaced = (*given[:j], text, *given[j + 1 :])
                 yield name, (*replaced[:i], *replaced[i + 1 :]), tail
+
+
+def _with_accumulators(seed: Seed) -> Iterator[Seed]:
+    """Any of the VGPRs as AGPRs: data operands are all of one kind."""
+    name, given, tail = seed
+    vectors = [i for i, text in enumerate(given) if _accumulators(text)]
+    for count in range(2, len(vectors) + 1):
+        for chosen in itertools.combinations(vectors, count):
+            texts = [_accumulators(text)[0] if i in chosen else text for i, text in enumerate(given)]
+            yield name, tuple(texts), tail
+
+
+def _with_base(seed: Seed) -> Iterator[Seed]:
+    """A base in SGPRs behind the operands, and an offset in one VGPR before the data."""
+    name, given, tail = seed
+    for place in range(len(given)):
+        yield name, (*given[:place], "v64", *given[place + 1 :], "s[8:9]"), tail
 
 
 def _accumulators(text: str) -> list[str]:

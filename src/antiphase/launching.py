@@ -34,9 +34,9 @@ def launch(
 ) -> Execution:
     """Run one kernel on arrays in place and return what the machine reports.
 
-    An access outside the arrays, LDS or private memory has no effect. `Execution.faults` lists them, and an
-    `errors.AccessWarning` tells of the first; under `antiphase run` and `check`, where they are reported with those of
-    Triton's launches, there is no warning.
+    An access outside the arrays (of a view: what it is a view of), LDS or private memory has no effect.
+    `Execution.faults` lists them, and an `errors.AccessWarning` tells of the first; under `antiphase run` and `check`,
+    where they are reported with those of Triton's launches, there is no warning.
 
     source: path of a .s file or a code object, a `Program`, or what `compile_kernel` returned.
     grid: workgroups, one to three positive numbers.

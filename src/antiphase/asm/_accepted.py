@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from antiphase.arch import OperandForm, operand_forms, targets
+from antiphase.arch import ENCODINGS, OperandForm, assembler_inventory, operand_forms, targets
 from antiphase.arch import target as target_of
 from antiphase.asm._instruction import Instruction
 from antiphase.asm._modifiers import modifier_text
@@ -40,8 +40,8 @@ def _judged(mnemonic: str, operands: tuple[Operand, ...], modifiers: tuple, targ
     forms = operand_forms(mnemonic, target)
     given = tuple(map(kinds, operands))
     fitting = [form for form in forms if _places(form, mnemonic, len(given)) == len(given)]
-    if not forms and mnemonic.startswith("v_dual_") and any(operand_forms(mnemonic, each) for each in _KNOWN):
-        return f"{target} has no '{mnemonic}'", "issue it alone, or by its name there"
+    if not forms and (absent := _absent(mnemonic, target)) is not None:
+        return absent
     if not forms or any(isinstance(operand, RegList) for operand in operands):
         return None
     if not fitting:
@@ -51,6 +51,16 @@ def _judged(mnemonic: str, operands: tuple[Operand, ...], modifiers: tuple, targ
     wrong = [(list(_operands(form, one, given, target)), list(_modifiers(form, one, target))) for form in fitting]
     operands_wrong, modifiers_wrong = min(wrong, key=lambda both: (len(both[0]) + len(both[1]), len(both[0])))
     return next(iter((*operands_wrong, *modifiers_wrong)), None)
+
+
+def _absent(mnemonic: str, target: str) -> Complaint | None:
+    """Why an instruction has no form: it is one of other targets. None for one that the table has no line of."""
+    base = next((mnemonic.removesuffix(end) for end in reversed(ENCODINGS) if mnemonic.endswith(end)), mnemonic)
+    known = assembler_inventory().mnemonics.get(base)
+    others = known.forms if known else [each for each in sorted(_KNOWN) if operand_forms(mnemonic, each)]
+    if not others or target in others:
+        return None
+    return f"{target} has no '{mnemonic}'", f"it is an instruction of {next(iter(others))}"
 
 
 def _places(form: OperandForm, mnemonic: str, given: int) -> int:
@@ -81,7 +91,7 @@ def _modifiers(form: OperandForm, one: Instruction, target: str) -> Iterator[Com
     """The modifiers that a form does not have, and those that it cannot do without."""
     present = {modifier_kind(*each) for each in one.modifiers}
     for name, value in one.modifiers:
-        if modifier_kind(name, value) not in form.modifiers:
+        if not _has(form, modifier_kind(name, value)):
             rest = sorted({kind.partition(":")[0] for kind in form.modifiers})
             remedy = f"{target} takes {', '.join(rest)} there" if rest else "it takes no modifiers"
             yield f"'{modifier_text(name, value)}' does not belong to '{one.text()}'", remedy
@@ -89,6 +99,12 @@ def _modifiers(form: OperandForm, one: Instruction, target: str) -> Iterator[Com
         if not any(satisfies(kind, needed) for kind in present):
             what = _NEEDED.get(needed, f"'{needed}'")
             yield f"'{one.text()}' lacks {what}", f"add {what}"
+
+
+def _has(form: OperandForm, kind: str) -> bool:
+    """A hint by its number is taken where one by its name is."""
+    by_number = kind in ("th", "scope")
+    return any(each.startswith(f"{kind}:") for each in form.modifiers) if by_number else kind in form.modifiers
 
 
 def _longer(one: Instruction, target: str) -> str:

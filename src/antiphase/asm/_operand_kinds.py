@@ -106,14 +106,17 @@ def _integer(imm: Imm) -> str:
 
 
 _BY_LENGTH = ("op_sel", "op_sel_hi", "neg_lo", "neg_hi")
-_BY_VALUE = ("th", "scope", "matrix_a_fmt", "matrix_b_fmt", "matrix_a_scale_fmt", "matrix_b_scale_fmt")
+_BY_VALUE = ("th", "scope")
 
 
 def modifier_kind(name: str, value: ModifierValue) -> str:
-    """A modifier as the table has it: `op_sel:3` for one of three bits, `th:TH_LOAD_NT`, else its name."""
+    """A modifier as the table has it: `op_sel:3` for one of three bits, `th:TH_LOAD_NT`, else its name.
+
+    A hint or scope by its number is no more than its name: which numbers there are, the names say.
+    """
     if name in _BY_LENGTH and isinstance(value, tuple):
         return f"{name}:{len(value)}"
-    return f"{name}:{value}" if name in _BY_VALUE else name
+    return f"{name}:{value}" if name in _BY_VALUE and isinstance(value, str) else name
 
 
 def satisfies(kind: str, needed: str) -> bool:

@@ -24,7 +24,6 @@ from antiphase.errors import UserError
 
 _KERNELS = re.compile(r'^\s*\.amdhsa_kernel\s+"?([^\s";]+)', re.MULTILINE)
 _BY_COMPILER = re.compile(r"^\.Lfunc_end\d+:", re.MULTILINE)
-_EXPRESSION = re.compile(r"\b(?:[asv]|acc|ttmp)\[[^\]]*[A-Za-z_.$+*/-]")  # a register numbered by an expression
 _NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 _FUNCTIONS = re.compile(r'^\s*\.type\s+"?([^\s",]+)"?\s*,\s*[@%]function', re.MULTILINE)
 
@@ -109,8 +108,7 @@ class Unit:
         try:
             instruction = parse_instruction(text, line, self._loc)
         except ValueError as problem:
-            remedy = self._expand() if _EXPRESSION.search(text) else None
-            raise self.error(f"{problem} in '{text}'", line, remedy) from None
+            raise self.error(f"{problem} in '{text}'", line, self._expand()) from None
         body = self._body
         if body is None or not self._sections[-1].code:
             raise self.error(

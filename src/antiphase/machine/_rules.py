@@ -83,13 +83,17 @@ def _named(record: Alu) -> tuple[int, list[Slot]]:
     return len(results), [*results, *(slot for slot in record.signature.sources if slot.role in named)]
 
 
+_NAMED_MASKS = {"vcc": 2, "exec": 2, "vcc_lo": 1, "vcc_hi": 1, "exec_lo": 1, "exec_hi": 1}
+
+
 def _masks(instruction: Instruction, record: Alu, wide: bool) -> Iterator[Complaint]:
     """A lane mask is one SGPR in wave32 and two in wave64."""
     _, slots = _named(record)
     if len(slots) != len(instruction.operands):
         return
     for operand, slot in zip(instruction.operands, slots, strict=True):
-        if slot.role == "mask" and isinstance(operand, Reg) and operand.count != 1 + wide:
+        width = operand.count if isinstance(operand, Reg) else _NAMED_MASKS.get(str(operand))
+        if slot.role == "mask" and width not in (None, 1 + wide):
             lanes, needed = (64, "two SGPRs") if wide else (32, "one SGPR")
             yield f"{operand} in '{instruction.text()}' is no mask of {lanes} lanes", f"name {needed}"
 
@@ -185,6 +189,8 @@ def _offsets(target: str, instruction: Instruction, record: Memory) -> Iterator[
     offset = instruction.modifier("offset", 0)
     if record.space == "smem" and instruction.operands and isinstance(instruction.operands[-1], Imm):
         offset = instruction.operands[-1].value
+    if record.space == "smem" and instruction.mnemonic.startswith("s_buffer_") and limits is not None:
+        limits = 0, limits[1]  # an offset into a buffer is unsigned
     if record.space == "ds" and record.lanes is not None and not isinstance(offset, int):
         return  # the pattern of a swizzle
     if limits is not None and isinstance(offset, int) and not limits[0] <= offset <= limits[1]:
