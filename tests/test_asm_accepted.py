@@ -106,6 +106,12 @@ def test_the_assembler_refuses_it(target: str, line: str, what: str) -> None:
         ("gfx1100", "v_cmp_lt_f32 s0, v0, v1"),
         ("gfx1100", "s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(VALU_DEP_2)"),
         ("gfx1250", "v_mov_b32 v0, lit(0x1)"),
+        ("gfx942", "s_mov_b64 s[0:1], lit64(1)"),
+        ("gfx1201", "global_load_b32 v0, v[2:3], off scope:2"),
+        ("gfx1201", "global_load_b32 v0, v[2:3], off th:TH_LOAD_BYPASS scope:SCOPE_SYS"),
+        ("gfx1100", "v_add_f32_e64_dpp v0, -v1, |v2| clamp mul:2 row_shr:1 row_mask:0xf bank_mask:0xf"),
+        ("gfx942", "ds_cmpst_rtn_b32 a188, v239, a121, a66"),
+        ("gfx942", "v_mfma_f64_16x16x4_f64 a[0:7], v[8:9], v[10:11], a[0:7] neg:[1,0,0]"),
         ("gfx90a", "v_whatever v0"),
     ],
 )

@@ -91,8 +91,6 @@ def _register(reg: Reg) -> str:
 
 def _integer(imm: Imm) -> str:
     value = imm.value
-    if imm.text.startswith("lit"):
-        return "u64" if imm.text.startswith("lit64") else "u32"
     if -16 <= value <= 64:
         return "i"
     if value < 0:
