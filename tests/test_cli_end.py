@@ -53,8 +53,6 @@ def _shell(line: str, *, unbuffered: bool = False) -> tuple[int, str]:
 def test_a_full_output_is_one_line_and_status_74(arguments: str, unbuffered: bool) -> None:
     status, said = _shell(f"{{}} {arguments} > /dev/full", unbuffered=unbuffered)
     expected = f"antiphase: error: cannot write the output: {NO_SPACE}; send it elsewhere\n"
-    if "--github" in arguments and not said:
-        pytest.skip("there is nothing to annotate")
     assert (status, said) == (74, expected)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
@@ -51,6 +52,15 @@ def _judged(mnemonic: str, operands: tuple[Operand, ...], modifiers: tuple, targ
     wrong = [(list(_operands(form, one, given, target)), list(_modifiers(form, one, target))) for form in fitting]
     operands_wrong, modifiers_wrong = min(wrong, key=lambda both: (len(both[0]) + len(both[1]), len(both[0])))
     return next(iter((*operands_wrong, *modifiers_wrong)), None)
+
+
+def fits(form: OperandForm, one: Instruction, target: str) -> bool:
+    """Whether an instruction is written in a form, its register numbers aside."""
+    given = tuple(map(kinds, one.operands))
+    if _places(form, one.mnemonic, len(given)) != len(given):
+        return False
+    complaints = itertools.chain(_operands(form, one, given, target), _modifiers(form, one, target))
+    return next(complaints, None) is None
 
 
 def _absent(mnemonic: str, target: str) -> Complaint | None:
